@@ -1,4 +1,4 @@
-//! From an address to a session: which transport, which era, and what to say if neither works.
+//! Opens a session at an address: chooses the transport and the era, and explains why if neither works.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +16,8 @@ use crate::transport::http::HttpTransport;
 use crate::transport::sse::SseTransport;
 use crate::transport::stdio::{StdioConfig, StdioTransport};
 
-/// How long the modern era may keep silent before the legacy one is tried beside it. Servers that
-/// ignore what they do not know would otherwise hold us up; slow starters lose nothing, since both
-/// questions stay open.
+/// How long to wait for a modern response before also trying the legacy era. Some servers ignore unknown requests and
+/// would block the connection; a slow server loses nothing, because both requests stay open.
 const PROBE: Duration = Duration::from_secs(2);
 
 /// Which HTTP transport to use.
@@ -33,7 +32,7 @@ pub enum HttpKind {
     Sse,
 }
 
-/// Where a target is.
+/// Address of a target.
 #[derive(Clone)]
 pub enum Address {
     /// A command to start.
@@ -42,18 +41,18 @@ pub enum Address {
     Http(HttpConfig, HttpKind),
 }
 
-/// How to talk to a target.
+/// Options of a connection.
 #[derive(Clone)]
 pub struct Options {
-    /// Which version to speak.
+    /// The protocol version to use.
     pub protocol: Choice,
-    /// How long the handshake, and each request after it, may take.
+    /// Time limit of the handshake, and of each request after it.
     pub deadline: Deadline,
-    /// What to answer when the server asks.
+    /// Answers requests of the server.
     pub responder: Arc<dyn Responder>,
-    /// Where frames go.
+    /// Records frames.
     pub recording: Recording,
-    /// The caps.
+    /// Size limits.
     pub limits: Limits,
 }
 
@@ -63,29 +62,29 @@ pub enum ConnectError {
     /// Neither HTTP transport works.
     #[error("streamable HTTP: {streamable}; HTTP+SSE: {sse}")]
     NoHttpTransport {
-        /// Why not the first.
+        /// The error of streamable HTTP.
         streamable: NoAgreement,
-        /// Why not the second.
+        /// The error of HTTP+SSE.
         sse: Box<ConnectError>,
     },
-    /// The server refused the first question of the era that was asked for.
-    #[error("the server does not speak the {era} protocol that was asked for: {error}")]
+    /// The server refused the first request of the requested era.
+    #[error("the server does not support the requested {era} protocol: {error}")]
     NotSpoken {
         /// The era.
         era: Era,
-        /// How it refused.
+        /// The server's error.
         error: CallError,
     },
-    /// The transport does not come up.
+    /// The transport cannot be opened.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// The transport is there, but no agreement.
+    /// The transport works, but client and server did not agree on a version.
     #[error(transparent)]
     NoAgreement(#[from] NoAgreement),
 }
 
 impl ConnectError {
-    /// Whether credentials are what is missing.
+    /// Whether missing or refused credentials are the cause.
     pub fn needs_auth(&self) -> bool {
         let refused = |error: &TransportError| {
             matches!(error, TransportError::Auth(_))
@@ -112,7 +111,7 @@ fn transport_of(error: &NoAgreement) -> Option<&TransportError> {
 /// Connects to a target and agrees with it on a version.
 ///
 /// # Errors
-/// When the target cannot be reached or speaks nothing that we do.
+/// When the target cannot be reached, or supports no version that we support.
 pub async fn connect(address: &Address, options: &Options) -> Result<Session, ConnectError> {
     let connected = connect_by_transport(address, options).await;
     connected.map_err(|error| match (error, options.protocol.era()) {
@@ -155,7 +154,7 @@ async fn connect_stdio(config: &StdioConfig, options: &Options) -> Result<Sessio
     };
     let connection = open().await?;
     match agree(&connection, options).await {
-        // A server that dies of a question it does not know deserves a second, quieter try.
+        // Some servers exit on an unknown request; start them again with the legacy handshake only.
         Err(NoAgreement::Call(CallError::Transport(TransportError::Exited { .. })))
             if options.protocol == Choice::Auto =>
         {
@@ -194,7 +193,7 @@ async fn connect_sse(config: &HttpConfig, options: &Options) -> Result<Session, 
         options.limits,
     )
     .await?;
-    // The modern era has no such transport, so there is nothing to find out.
+    // The modern era does not have this transport.
     let agreement = legacy::handshake(&connection, options.protocol, options.deadline).await?;
     Ok(Session::new(connection, agreement, options.deadline))
 }
@@ -207,7 +206,7 @@ async fn agree(connection: &Connection, options: &Options) -> Result<Agreement, 
         None => {
             let started = Instant::now();
             find_out(connection, deadline, started).await.map_err(|error| match error {
-                // Each era got a part of the time; the user waited for all of it.
+                // Each era got a part of the time limit; report the whole time.
                 NoAgreement::Call(CallError::TimedOut { .. }) => {
                     NoAgreement::Call(CallError::TimedOut { after: started.elapsed() })
                 }
@@ -217,7 +216,7 @@ async fn agree(connection: &Connection, options: &Options) -> Result<Agreement, 
     }
 }
 
-/// Asks the modern question first; whatever is not a modern answer means a legacy server.
+/// Tries the modern era first; any other response than a modern one means a legacy server.
 async fn find_out(
     connection: &Connection,
     deadline: Deadline,
@@ -234,7 +233,7 @@ async fn find_out(
         Err(_) => {}
     }
     if connection.transport().is_http() {
-        // Headers of the two eras differ, so the questions cannot be open at the same time.
+        // The headers of the two eras differ, so the two requests cannot be open in parallel.
         drop(probe);
         connection.set_ambient_headers(Vec::new());
         return legacy::handshake(connection, Choice::Auto, left(deadline, started)).await;
@@ -258,7 +257,7 @@ fn left(deadline: Deadline, started: Instant) -> Deadline {
     Deadline { request, ..deadline }
 }
 
-/// Errors that no other era would change: nobody there, or nobody who wants to talk to us.
+/// Errors that occur in every era: the target is unreachable or refuses us.
 fn is_final(error: &NoAgreement) -> bool {
     match error {
         NoAgreement::Call(CallError::Transport(error)) => match error {
@@ -271,7 +270,7 @@ fn is_final(error: &NoAgreement) -> bool {
     }
 }
 
-/// Whether the endpoint says that it does not take POSTs of this kind, as an SSE-only server does.
+/// Whether the endpoint does not accept such POSTs, as an SSE-only server.
 fn means_not_here(error: &NoAgreement) -> bool {
     let status = match error {
         NoAgreement::Call(CallError::Transport(error)) => error.status(),

@@ -1,5 +1,5 @@
-//! Which hosts and ports may be reached. What a URL says decides: a name is compared as a name, and what it
-//! resolves to is not looked at.
+//! Which hosts and ports may be reached. The text of the URL decides: names are compared as names, and are not
+//! resolved.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use url::{Host, Url};
 #[serde(try_from = "String", into = "String")]
 pub struct Destination {
     host: HostPattern,
-    /// Every port if absent.
+    /// Any port if absent.
     port: Option<u16>,
 }
 
@@ -29,42 +29,42 @@ enum HostPattern {
     Below(String),
 }
 
-/// Why a text is no entry of the list.
+/// A text that is not a valid entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a valid destination: expected HOST or HOST:PORT")]
 pub struct BadDestination(String);
 
-/// A request to somewhere that the list does not name.
+/// A request to a destination that is not in the list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the policy of this run does not allow the address `{0}`: add it to `addresses`")]
 pub struct NotAllowed(pub String);
 
-/// Where requests may go.
+/// The allowed destinations of requests.
 #[derive(Debug, Clone, Default)]
 pub struct Destinations(Option<Arc<[Destination]>>);
 
 impl Destinations {
-    /// Nothing is refused.
+    /// Allows every destination.
     pub fn everywhere() -> Self {
         Self(None)
     }
 
-    /// Everything is refused that no entry names.
+    /// Allows only the destinations in the list.
     pub fn only(list: &[Destination]) -> Self {
         Self(Some(list.into()))
     }
 
     /// # Errors
-    /// When no entry names the host and port of the URL.
+    /// When no entry matches the host and port of the URL.
     pub fn check(&self, url: &Url) -> Result<(), NotAllowed> {
         let host = url.host().map(|host| host.to_owned());
         self.check_host(host, url.port_or_known_default())
     }
 
-    /// The same for an address that is no URL, such as one to listen on.
+    /// The same for a host and port, such as an address to listen on.
     ///
     /// # Errors
-    /// When no entry names it.
+    /// When no entry matches.
     pub fn check_pair(&self, host: &str, port: u16) -> Result<(), NotAllowed> {
         let parsed = match host.parse() {
             Ok(IpAddr::V4(address)) => Host::Ipv4(address),
@@ -76,7 +76,7 @@ impl Destinations {
 
     fn check_host(&self, host: Option<Host>, port: Option<u16>) -> Result<(), NotAllowed> {
         let Some(list) = &self.0 else { return Ok(()) };
-        // Whatever names neither a host nor a port matches no entry.
+        // A URL without a host or a port matches no entry.
         let (Some(host), Some(port)) = (host, port) else {
             return Err(NotAllowed("an address without a host".to_owned()));
         };
@@ -89,7 +89,7 @@ impl Destinations {
     }
 }
 
-/// The host of a request, in the one form in which hosts are compared.
+/// The host of a request, normalised for comparison.
 enum Asked {
     Address(IpAddr),
     Name(String),
@@ -122,7 +122,7 @@ impl Asked {
     }
 }
 
-/// A name without the dot that may end it, in lower case.
+/// A name in lower case, without a trailing dot.
 fn plain(name: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
@@ -133,7 +133,7 @@ impl FromStr for Destination {
     fn from_str(text: &str) -> Result<Self, BadDestination> {
         let bad = || BadDestination(text.to_owned());
         let (host, port) = match text.rsplit_once(':') {
-            // An IPv6 address is written in brackets, so a colon behind them is that of a port.
+            // IPv6 addresses are in brackets, so a colon after the brackets starts a port.
             Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
                 (host, Some(port.parse().map_err(|_| bad())?))
             }

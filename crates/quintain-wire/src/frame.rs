@@ -1,6 +1,6 @@
-//! What crossed the wire: bytes, direction, time and, over HTTP, status and headers.
+//! Frames: bytes, direction, time and, over HTTP, status and headers.
 //!
-//! Frames are redacted before a recorder sees them, so that no artefact can hold a secret.
+//! Frames are redacted before a recorder receives them, so that no artefact contains a secret.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use http::HeaderMap;
 
 use crate::redact::{MASK, Redactor};
 
-/// Who wrote a frame.
+/// Direction of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// We wrote it.
@@ -32,12 +32,12 @@ pub struct HttpMeta {
 }
 
 impl HttpMeta {
-    /// Describes a request; credentials in headers are masked here already.
+    /// Describes a request; masks credentials in headers.
     pub fn request(method: &str, url: &url::Url, headers: &HeaderMap) -> Self {
         Self { line: format!("{method} {}", url.path()), status: None, headers: visible(headers) }
     }
 
-    /// Describes an answer.
+    /// Describes a response.
     pub fn response(status: http::StatusCode, headers: &HeaderMap) -> Self {
         Self { line: status.to_string(), status: Some(status.as_u16()), headers: visible(headers) }
     }
@@ -64,21 +64,21 @@ fn visible(headers: &HeaderMap) -> Vec<(String, String)> {
 pub struct Frame {
     /// Who wrote it.
     pub direction: Direction,
-    /// When it was handed to the transport or taken from it.
+    /// When it was passed to the transport or received from it.
     pub at: Instant,
-    /// The message, byte for byte, without framing; empty for a bare HTTP event.
+    /// The message, byte for byte, without framing; empty for an HTTP event without a message.
     pub bytes: Bytes,
-    /// Status and headers, where there are any.
+    /// Status and headers, over HTTP.
     pub http: Option<Arc<HttpMeta>>,
 }
 
-/// Takes frames as they happen.
+/// Receives frames as they occur.
 pub trait Recorder: Send + Sync {
-    /// Called for every frame in the order of its direction; must not block.
+    /// Called for every frame, in order for each direction; must not block.
     fn record(&self, frame: Frame);
 }
 
-/// Hands frames to a recorder after redaction; without a recorder it costs nothing.
+/// Passes redacted frames to a recorder; without a recorder it does nothing.
 #[derive(Clone, Default)]
 pub struct Recording {
     recorder: Option<Arc<dyn Recorder>>,
@@ -86,7 +86,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Records into `recorder` what `redactor` lets through.
+    /// Records to `recorder` after masking with `redactor`.
     pub fn new(recorder: Option<Arc<dyn Recorder>>, redactor: Redactor) -> Self {
         Self { recorder, redactor }
     }
@@ -115,7 +115,7 @@ impl Recording {
     }
 }
 
-/// A recorder in memory that forgets its oldest frames when it is full.
+/// A recorder in memory that drops its oldest frames when it is full.
 pub struct Tape {
     opened: (Instant, SystemTime),
     capacity: usize,
@@ -130,7 +130,7 @@ struct Kept {
 }
 
 impl Tape {
-    /// A tape that holds at most `capacity` bytes of messages.
+    /// A recorder for at most `capacity` bytes of messages.
     pub fn new(capacity: usize) -> Self {
         Self {
             opened: (Instant::now(), SystemTime::now()),
@@ -139,12 +139,12 @@ impl Tape {
         }
     }
 
-    /// When the tape was started, on both clocks, to date the frames.
+    /// The start of the recording on both clocks, to convert times of frames.
     pub fn opened(&self) -> (Instant, SystemTime) {
         self.opened
     }
 
-    /// The frames held, and how many older ones were forgotten.
+    /// The recorded frames, and the number of dropped ones.
     pub fn frames(&self) -> (Vec<Frame>, usize) {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         (kept.frames.iter().cloned().collect(), kept.forgotten)

@@ -1,23 +1,23 @@
-//! How much of a target's output we are willing to hold.
+//! Limits on the output of a target.
 //!
-//! Every cap counts bytes after decompression, because a target chooses its own compression ratio.
+//! All limits count bytes after decompression, because a target chooses its compression ratio.
 
-/// The caps a transport enforces on what a target sends.
+/// The limits that a transport enforces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest line on stdout, longest event on a stream, longest HTTP body.
+    /// Maximum size of a line on stdout, an event on a stream, or an HTTP body.
     pub message_bytes: usize,
-    /// How long a line or an event may be in all, to be skipped instead of ending the connection.
+    /// Maximum size of a line or an event that is skipped instead of ending the connection.
     pub skipped_bytes: usize,
-    /// Objects, arrays and members of one result that is held as a value.
+    /// Maximum number of objects, arrays and members in a result that is parsed.
     pub parts: usize,
-    /// How much of a target's stderr is kept; older bytes are dropped.
+    /// Maximum size of the recorded stderr; older bytes are dropped.
     pub stderr_bytes: usize,
-    /// Bytes queued for a target that does not read.
+    /// Maximum number of bytes queued for a target that does not read.
     pub queue_bytes: usize,
-    /// Pages followed by a listing.
+    /// Maximum number of pages in a listing.
     pub pages: usize,
-    /// Notifications kept for one call and for one connection.
+    /// Maximum number of notifications kept for one call, and for one connection.
     pub notices: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The one HTTP client of all rooms: no redirects followed, no idle surprises, bounded bodies, and no request to
-//! where it may not go.
+//! The only HTTP client of all crates: it follows no redirects, limits the size of bodies, and sends requests only
+//! to allowed destinations.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use url::{Host, Url};
 
 use crate::destination::{Destinations, NotAllowed};
 
-/// Why a body could not be read to its end.
+/// Why a body could not be read completely.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
-    /// The body, after decompression, is longer than the caller wants to hold.
+    /// The body, after decompression, exceeds the limit.
     #[error("the body is longer than {limit} bytes")]
     TooLarge {
-        /// The cap that was hit.
+        /// The limit.
         limit: usize,
     },
     /// The connection failed in the middle of the body.
@@ -23,10 +23,10 @@ pub enum BodyError {
     Broken(#[from] reqwest::Error),
 }
 
-/// Why a request has no answer.
+/// Why a request has no response.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// It may not go there, and nothing was sent.
+    /// The destination is not allowed; nothing was sent.
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     /// The connection failed.
@@ -36,13 +36,13 @@ pub enum SendError {
 
 impl From<reqwest::Error> for SendError {
     fn from(error: reqwest::Error) -> Self {
-        // Queries and user names can hold credentials.
+        // Queries and user names can contain credentials.
         Self::Failed(error.without_url())
     }
 }
 
-/// A client that never follows a redirect: whether credentials may go along is the caller's decision. Every
-/// request is checked, so whoever follows a redirect is checked for each hop.
+/// A client that never follows a redirect: the caller decides whether credentials may be sent there. Every request
+/// is checked, so a caller that follows redirects is checked at each of them.
 #[derive(Debug, Clone)]
 pub struct Client {
     inner: reqwest::Client,
@@ -53,7 +53,7 @@ impl Client {
     /// A client for `to` that reaches only the given destinations.
     ///
     /// # Errors
-    /// When the TLS back end cannot be set up.
+    /// When TLS cannot be set up.
     pub fn new(
         connect_timeout: Duration,
         to: &Url,
@@ -69,15 +69,15 @@ impl Client {
         Ok(Self { inner: builder.build()?, destinations: destinations.clone() })
     }
 
-    /// A request to be completed and handed to [`Self::send`].
+    /// A request to complete and pass to [`Self::send`].
     pub fn request(&self, method: http::Method, url: Url) -> RequestBuilder {
         self.inner.request(method, url)
     }
 
-    /// Sends what [`Self::request`] began.
+    /// Sends a request of [`Self::request`].
     ///
     /// # Errors
-    /// When it may not go there, or gets no answer.
+    /// When the destination is not allowed, or does not respond.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, SendError> {
         self.execute(request.build()?).await
     }
@@ -85,19 +85,19 @@ impl Client {
     /// Sends a request.
     ///
     /// # Errors
-    /// When it may not go there, or gets no answer.
+    /// When the destination is not allowed, or does not respond.
     pub async fn execute(&self, request: Request) -> Result<Response, SendError> {
         self.destinations.check(request.url())?;
         Ok(self.inner.execute(request).await?)
     }
 }
 
-/// What every client is built of.
+/// The common settings of all clients.
 pub(crate) fn builder(connect_timeout: Duration, to: &Url) -> ClientBuilder {
     install_tls_provider();
     let mut builder = reqwest::Client::builder();
     if is_loopback(to) {
-        // A proxy of the environment is for the world outside, and may not reach this machine.
+        // A proxy from the environment is for other hosts, and may not reach this machine.
         builder = builder.no_proxy();
     }
     builder
@@ -108,12 +108,12 @@ pub(crate) fn builder(connect_timeout: Duration, to: &Url) -> ClientBuilder {
         .user_agent(concat!("quintain/", env!("CARGO_PKG_VERSION")))
 }
 
-/// Reads a body, giving up as soon as it exceeds `limit` bytes.
+/// Reads a body of at most `limit` bytes.
 ///
 /// # Errors
-/// When the body is too large or breaks off.
+/// When the body is too large or incomplete.
 pub async fn bounded_body(mut response: Response, limit: usize) -> Result<Bytes, BodyError> {
-    // Most bodies come in one piece, which is then handed on without a copy.
+    // Most bodies come in one piece, which is returned without a copy.
     let mut first = Bytes::new();
     let mut body = BytesMut::new();
     while let Some(chunk) = response.chunk().await? {
@@ -130,7 +130,7 @@ pub async fn bounded_body(mut response: Response, limit: usize) -> Result<Bytes,
     Ok(if body.is_empty() { first } else { body.freeze() })
 }
 
-/// Messages of errors that only say that something below them failed.
+/// Messages of errors that only wrap a cause.
 const WRAPPERS: [&str; 7] = [
     "error sending request",
     "client error (",
@@ -141,8 +141,8 @@ const WRAPPERS: [&str; 7] = [
     "error reading a body from connection",
 ];
 
-/// The message of an error followed by those of its causes, since reqwest hides the useful one;
-/// what only wraps a cause is left out.
+/// The message of an error followed by those of its causes, because reqwest hides the useful one; messages that only
+/// wrap a cause are left out.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = String::new();
     let mut next = Some(error);
@@ -171,6 +171,6 @@ pub fn is_loopback(url: &Url) -> bool {
 }
 
 fn install_tls_provider() {
-    // Fails only if a provider is installed already, which serves us just as well.
+    // Fails only if a provider is installed already, which works as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

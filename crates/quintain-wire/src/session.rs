@@ -1,4 +1,4 @@
-//! A conversation with one server in the era it speaks: typed helpers over raw requests.
+//! A session with one server in its era: typed helpers over raw requests.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,14 +10,14 @@ use crate::era::{Agreement, Era, mirror, modern};
 use crate::rpc::{CallError, Connection, Deadline, Fault, Reply, Request};
 use crate::transport::Headers;
 
-/// Rounds in which a server may ask for more input before it answers.
+/// Maximum number of rounds in which a server asks for input before it responds.
 const INPUT_ROUNDS: usize = 16;
-/// Between two looks at a task whose server names no interval.
+/// Interval between polls of a task if the server names none.
 const TASK_POLL: Duration = Duration::from_millis(500);
-/// The shortest interval a server can make us poll at.
+/// The shortest interval that a server can make us poll at.
 const TASK_POLL_FLOOR: Duration = Duration::from_millis(10);
 
-/// What can be listed.
+/// Kinds of items that can be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listable {
     /// `tools/list`
@@ -28,12 +28,12 @@ pub enum Listable {
     Templates,
     /// `prompts/list`
     Prompts,
-    /// `skills/list`, where the server has that extension
+    /// `skills/list`, if the server has that extension
     Skills,
 }
 
 impl Listable {
-    /// The method and the member of its result that holds the items.
+    /// The method, and the member of its result that contains the items.
     pub fn wire(self) -> (&'static str, &'static str) {
         match self {
             Self::Tools => ("tools/list", "tools"),
@@ -48,15 +48,15 @@ impl Listable {
 /// All pages of a listing.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
-    /// The items as they came.
+    /// The items as the server sent them.
     pub items: Vec<Value>,
-    /// Tools that must not be used over HTTP, and why.
+    /// Tools that must not be used over HTTP, with the reasons.
     pub refused: Vec<(String, String)>,
-    /// How many pages it took.
+    /// Number of pages.
     pub pages: usize,
 }
 
-/// A conversation with one server.
+/// A session with one server.
 pub struct Session {
     connection: Connection,
     agreement: Agreement,
@@ -67,7 +67,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session over a connection on which an agreement was reached.
+    /// A session over a connection on which client and server agreed on a version.
     pub fn new(connection: Connection, agreement: Agreement, deadline: Deadline) -> Self {
         Self {
             connection,
@@ -78,22 +78,22 @@ impl Session {
         }
     }
 
-    /// What was agreed on.
+    /// What client and server agreed on.
     pub fn agreement(&self) -> &Agreement {
         &self.agreement
     }
 
-    /// The connection below.
+    /// The connection of the session.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// The misbehaving client.
+    /// Sends deliberately faulty messages.
     pub fn fault(&self) -> Fault<'_> {
         Fault::new(&self.connection)
     }
 
-    /// The deadline of requests that name none.
+    /// The default deadline of requests.
     pub fn deadline(&self) -> Deadline {
         self.deadline
     }
@@ -103,7 +103,7 @@ impl Session {
         self.connection.close().await;
     }
 
-    /// Sends any request, dressed for the era, and answers what the server wants to know first.
+    /// Sends any request with the metadata of the era, and answers the server's requests for input.
     ///
     /// # Errors
     /// When there is no result: see [`CallError`].
@@ -120,7 +120,7 @@ impl Session {
         let mut relisted = false;
         for _ in 0..INPUT_ROUNDS {
             let reply = match self.send_modern(method, sent.clone(), deadline).await {
-                // The marks of a tool may have changed since it was listed, or were never seen.
+                // The header annotations of a tool may have changed since it was listed, or it was never listed.
                 Err(CallError::Rpc { error, .. })
                     if error.code == modern::HEADER_MISMATCH
                         && method == "tools/call"
@@ -137,7 +137,7 @@ impl Session {
         }
         Err(CallError::Endless {
             method: method.to_owned(),
-            why: format!("it asked for input {INPUT_ROUNDS} times"),
+            why: format!("the server asked for input {INPUT_ROUNDS} times"),
         })
     }
 
@@ -168,7 +168,7 @@ impl Session {
         }
     }
 
-    /// Adds what the server wants to know to the parameters of the next round.
+    /// Adds the requested input to the parameters of the next round.
     async fn answer(
         &self,
         required: &Value,
@@ -192,10 +192,10 @@ impl Session {
         Ok(())
     }
 
-    /// Lists everything of a kind, page by page.
+    /// Lists all items of a kind, page by page.
     ///
     /// # Errors
-    /// When a page is missing, or there is no end to them.
+    /// When a page is missing, or the pages do not end.
     pub async fn list(&self, what: Listable) -> Result<Listing, CallError> {
         let (method, member) = what.wire();
         let limits = *self.connection.limits();
@@ -220,7 +220,7 @@ impl Session {
                 break;
             };
             if cursors.contains(cursor) {
-                return Err(endless(format!("the cursor {cursor} came twice")));
+                return Err(endless(format!("the cursor {cursor} repeats")));
             }
             if listing.pages >= limits.pages || bytes > limits.message_bytes {
                 return Err(endless(format!("there are more than {} pages", listing.pages)));
@@ -236,7 +236,7 @@ impl Session {
         Ok(listing)
     }
 
-    /// Remembers which arguments are mirrored into headers, and drops tools that break the rules.
+    /// Stores which arguments are mirrored into headers, and drops tools that break the rules.
     fn learn_mirrors(&self, listing: &mut Listing) {
         if self.agreement.era() == Era::Legacy || !self.connection.transport().is_http() {
             return;
@@ -288,8 +288,7 @@ impl Session {
         self.request("prompts/get", object(json!({"name": name, "arguments": arguments}))).await
     }
 
-    /// Sets the level of log messages: at once in the legacy era, with each further request in the
-    /// modern one.
+    /// Sets the level of log messages: immediately in the legacy era, with each following request in the modern era.
     ///
     /// # Errors
     /// When a legacy server refuses.
@@ -306,7 +305,7 @@ impl Session {
         }
     }
 
-    /// Whether the server is there. The modern era has no ping; discovery serves as one.
+    /// Whether the server responds. The modern era has no ping, so discovery replaces it.
     ///
     /// # Errors
     /// When there is no result: see [`CallError`].
@@ -318,10 +317,10 @@ impl Session {
         self.request(method, Map::new()).await
     }
 
-    /// Calls a tool as a task and waits for the result. A server may answer at once instead.
+    /// Calls a tool as a task and waits for the result. A server may also respond immediately.
     ///
     /// # Errors
-    /// When there is no result by the session's deadline, which also cancels the task.
+    /// When there is no result before the session's deadline; the task is then cancelled.
     pub async fn call_as_task(&self, mut params: Map<String, Value>) -> Result<Reply, CallError> {
         if self.agreement.era() == Era::Legacy {
             params.insert("task".into(), json!({}));
@@ -340,7 +339,7 @@ impl Session {
             let reply = self.request("tasks/get", named()).await?;
             let state = reply.value()?;
             match (state.get("status").and_then(Value::as_str), self.agreement.era()) {
-                // A server that needs input asks for it while it is asked for the result.
+                // A legacy server asks for input while we wait for the result.
                 (Some("completed" | "failed" | "cancelled" | "input_required"), Era::Legacy) => {
                     return self.request("tasks/result", named()).await;
                 }
@@ -356,7 +355,7 @@ impl Session {
             }
             let total = self.deadline.max_total.unwrap_or(self.deadline.request);
             if started.elapsed() > total {
-                // Whether or not the server can cancel it, nobody waits any more.
+                // The result does not matter: the caller no longer waits.
                 let _ = self.request("tasks/cancel", named()).await;
                 return Err(CallError::TimedOut { after: started.elapsed() });
             }
@@ -368,7 +367,7 @@ impl Session {
     }
 }
 
-/// The task that stands for a result, if one does.
+/// The id of the task in a result, if the result is a task.
 fn task_id(result: &Value) -> Option<String> {
     let is_task = result.get("resultType").and_then(Value::as_str) == Some("task");
     let modern = result.get("taskId").filter(|_| is_task);
@@ -383,10 +382,10 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The result, if it is not an answer but a question.
+/// The result, if it asks for input.
 fn input_required(reply: &Reply) -> Result<Option<Value>, CallError> {
     const MARK: &[u8] = b"\"input_required\"";
-    // Most answers are answers: only those that hold the word are read in full.
+    // Few responses ask for input: only those that contain the word are parsed.
     if memchr::memmem::find(&reply.result, MARK).is_none() {
         return Ok(None);
     }

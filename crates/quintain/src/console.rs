@@ -1,6 +1,6 @@
-//! Everything that is printed goes through here: data to standard output, the rest to standard error.
+//! All printing goes through here: data to standard output, everything else to standard error.
 //!
-//! What a target wrote is made visible before it reaches a terminal, and secrets are masked.
+//! Text from targets is made visible before it reaches a terminal, and secrets are masked.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::context::Context;
 
-/// How a piece of text is set off.
+/// Style of a piece of text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tone {
     Bold,
@@ -31,7 +31,7 @@ pub(crate) struct Console {
     watched: bool,
     quiet: bool,
     redactor: Redactor,
-    /// Why data did not get out.
+    /// The first error while writing data.
     lost: OnceLock<io::Error>,
 }
 
@@ -52,7 +52,7 @@ impl Console {
         self.colour_stderr
     }
 
-    /// Whether somebody watches and wants to.
+    /// Whether to show progress: standard error is a terminal, and `--quiet` is not set.
     pub(crate) fn is_watched(&self) -> bool {
         self.watched && !self.quiet
     }
@@ -61,7 +61,7 @@ impl Console {
         self.quiet
     }
 
-    /// Data.
+    /// Prints data.
     pub(crate) fn out(&self, text: &str) {
         self.write(&self.redactor.text(text));
     }
@@ -72,14 +72,14 @@ impl Console {
         written.unwrap_or_else(|error| self.lose(error));
     }
 
-    /// Notes that data did not get out. A reader that went away has seen enough.
+    /// Records that data could not be written. A closed pipe is not an error: its reader has read enough.
     pub(crate) fn lose(&self, error: io::Error) {
         if error.kind() != io::ErrorKind::BrokenPipe {
             let _ = self.lost.set(error);
         }
     }
 
-    /// Whether all data got out; says why not.
+    /// Whether all data was written; prints the error otherwise.
     pub(crate) fn is_complete(&self) -> bool {
         io::stdout().flush().unwrap_or_else(|error| self.lose(error));
         let Some(error) = self.lost.get() else { return true };
@@ -87,26 +87,26 @@ impl Console {
         false
     }
 
-    /// Data as JSON, over several lines. Masked by its structure, so that it stays JSON.
+    /// Prints data as pretty JSON. Values are masked one by one, so that the output stays valid JSON.
     pub(crate) fn json(&self, value: &Value) {
         let masked = self.redactor.json(value);
         self.write(&visible_json(&format!("{:#}", *masked)));
     }
 
-    /// A remark that `--quiet` silences.
+    /// Prints a remark; `--quiet` suppresses it.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             self.err(text);
         }
     }
 
-    /// A warning.
+    /// Prints a warning.
     pub(crate) fn warn(&self, text: &str) {
         let label = self.paint_err(Tone::Yellow, "warning");
         self.err(&format!("{label}: {text}"));
     }
 
-    /// An error, with advice if there is any.
+    /// Prints an error, with advice if there is any.
     pub(crate) fn error(&self, text: &str, help: Option<&str>) {
         let label = self.paint_err(Tone::Red, "error");
         let mut message = format!("{label}: {text}");
@@ -117,14 +117,14 @@ impl Console {
         self.err(&message);
     }
 
-    /// Text for standard error as it stands.
+    /// Prints text to standard error without a label.
     pub(crate) fn err(&self, text: &str) {
         let text = self.redactor.text(text);
         let mut stderr = io::stderr().lock();
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.write_all(b"\n"));
     }
 
-    /// Sets off text on standard output.
+    /// Styles text for standard output.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
         paint(self.colour_stdout, tone, text)
     }
@@ -133,7 +133,7 @@ impl Console {
         paint(self.colour_stderr, tone, text)
     }
 
-    /// Shows that something is going on until the guard is dropped; only if somebody watches.
+    /// Shows a spinner until the guard is dropped, if progress is shown at all.
     pub(crate) fn busy(&self, what: &str) -> Busy {
         if !self.is_watched() {
             return Busy(None);
@@ -171,7 +171,7 @@ fn paint(colour: bool, tone: Tone, text: &str) -> String {
     format!("\x1b[{code}m{text}\x1b[0m")
 }
 
-/// Several lines of a target's text, each made visible, indented alike.
+/// Several lines of text from a target, made visible and indented.
 pub(crate) fn indented(text: &str, indent: &str) -> String {
     let lines = text.lines().map(|line| format!("{indent}{}", visible(line)));
     lines.collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! The only reader of environment, terminal, working directory and clock.
+//! The only module that reads the environment, the terminal, the working directory and the clock.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -7,25 +7,25 @@ use std::time::{Duration, SystemTime};
 
 use quintain_engine::store::Moment;
 
-/// The name under which this program is installed.
+/// The installed name of this program.
 const NAME: &str = "quintain";
 
-/// What the process found when it was started.
+/// The environment of the process at its start.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
-    /// The environment; variables that are not Unicode are left out.
+    /// The environment variables; those that are not Unicode are left out.
     pub(crate) env: BTreeMap<String, String>,
     /// The working directory.
     pub(crate) cwd: PathBuf,
-    /// This program, to start the practice target with.
+    /// Path of this program, to start the practice target with.
     pub(crate) program: PathBuf,
     /// Whether standard output may be coloured.
     pub(crate) colour_stdout: bool,
     /// Whether standard error may be coloured.
     pub(crate) colour_stderr: bool,
-    /// Whether somebody watches standard error.
+    /// Whether standard error is a terminal that can show progress.
     pub(crate) watched: bool,
-    /// Whether somebody can answer a question.
+    /// Whether a user can answer questions: standard input and standard error are terminals.
     pub(crate) answers: bool,
 }
 
@@ -48,29 +48,29 @@ impl Context {
         }
     }
 
-    /// What the command line says.
-    #[expect(clippy::unused_self, reason = "nobody but the context reads the command line")]
+    /// The arguments of the command line.
+    #[expect(clippy::unused_self, reason = "only the context reads the command line")]
     pub(crate) fn arguments(&self) -> impl Iterator<Item = String> {
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())
     }
 
     /// The whole command line, with the name of the program.
-    #[expect(clippy::unused_self, reason = "nobody but the context reads the command line")]
+    #[expect(clippy::unused_self, reason = "only the context reads the command line")]
     pub(crate) fn command_line(&self) -> std::env::ArgsOs {
         std::env::args_os()
     }
 
-    /// Whether a variable is set to something that means yes.
+    /// Whether a variable is set to a value that means yes.
     pub(crate) fn flag(&self, name: &str) -> bool {
         quintain_source::switched_on(&self.env, name)
     }
 
-    /// A variable that holds a number.
+    /// The number in a variable.
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         self.env.get(name)?.trim().parse().ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// How many characters a line of standard output should have.
+    /// The width of a line on standard output.
     pub(crate) fn width(&self) -> usize {
         let named = self.env.get("COLUMNS").and_then(|text| text.trim().parse().ok());
         let seen = || {
@@ -80,18 +80,18 @@ impl Context {
         named.or_else(seen).unwrap_or(80).clamp(40, 200)
     }
 
-    /// How files and other programs start this program: by its name if `PATH` leads to it, else by its path.
+    /// The command that starts this program from files and other programs: its name if `PATH` finds it, else its path.
     pub(crate) fn program_for_files(&self) -> PathBuf {
         if self.is_on_path() { NAME.into() } else { self.program.clone() }
     }
 
-    /// The same for a shell in the working directory, where the path can be shorter.
+    /// The same for a shell in the working directory, where the path can be relative.
     pub(crate) fn program_for_shell(&self) -> PathBuf {
         if self.is_on_path() {
             return NAME.into();
         }
         match self.program.strip_prefix(&self.cwd) {
-            // Without a folder before it, a shell looks for a program in `PATH` only.
+            // Without a folder in front, a shell searches only `PATH`.
             Ok(below) if below.components().count() == 1 => Path::new(".").join(below),
             Ok(below) => below.to_owned(),
             Err(_) => self.program.clone(),
@@ -108,43 +108,43 @@ impl Context {
         first.is_some() && first == real(&self.program)
     }
 
-    /// The clock.
-    #[expect(clippy::unused_self, reason = "nobody but the context looks at the clock")]
+    /// The current time.
+    #[expect(clippy::unused_self, reason = "only the context reads the clock")]
     pub(crate) fn time(&self) -> SystemTime {
         SystemTime::now()
     }
 
-    /// The present moment: RFC 3339, UTC, to the second.
+    /// The current time in RFC 3339, UTC, to the second.
     pub(crate) fn now(&self) -> String {
         Moment::from(self.time()).to_string()
     }
 
-    /// A few letters and digits that nobody can foretell.
-    #[expect(clippy::unused_self, reason = "nobody but the context rolls dice")]
+    /// Random letters and digits.
+    #[expect(clippy::unused_self, reason = "only the context reads random numbers")]
     pub(crate) fn letters(&self, count: usize) -> String {
         const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
         let mut bytes = vec![0; count];
-        // Without chance, runs of the same second share a name, and the store says so.
+        // If this fails, runs of the same second get the same id, and the store reports that.
         let _ = getrandom::fill(&mut bytes);
         bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
     }
 
-    /// A random number that is short enough to be typed again.
-    #[expect(clippy::unused_self, reason = "nobody but the context rolls dice")]
+    /// A random seed, short enough to type.
+    #[expect(clippy::unused_self, reason = "only the context reads random numbers")]
     pub(crate) fn random_seed(&self) -> u64 {
         let mut bytes = [0; 4];
-        // Without randomness it is the seed that everybody gets.
+        // If this fails, the seed is 0.
         let _ = getrandom::fill(&mut bytes);
         u32::from_be_bytes(bytes).into()
     }
 
-    /// `MCP_REQUEST_TIMEOUT_MS`; what is no positive number counts as not set.
+    /// `MCP_REQUEST_TIMEOUT_MS`; a value that is not a positive number counts as not set.
     pub(crate) fn request_timeout(&self) -> Option<Duration> {
         let millis = self.env.get("MCP_REQUEST_TIMEOUT_MS")?.trim().parse::<u64>().ok()?;
         (millis > 0).then(|| Duration::from_millis(millis))
     }
 
-    /// Where logins and runs are kept: `QUINTAIN_HOME`, else the platform's data directory.
+    /// The folder of logins and runs: `QUINTAIN_HOME`, else the platform's data directory.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
         let var =
             |name: &str| self.env.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -10,19 +10,19 @@ use quintain_wire::redact::Redactor;
 pub(crate) enum Exit {
     /// Everything passed.
     Passed,
-    /// A check failed, a finding counts, or a call was answered with an error.
+    /// A check failed, a finding counts, or the response to a call is an error.
     Failed,
     /// A check failed, and the user chose the code for that.
     FailedWith(u8),
     /// The command line or the suite is wrong.
     Usage,
-    /// A target cannot be reached, or did not answer in time.
+    /// A target cannot be reached, or did not respond in time.
     Unreachable,
     /// Nothing was selected or generated.
     Nothing,
-    /// This program did not do what it should.
+    /// A bug in this program.
     Broken,
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
 }
 
@@ -47,17 +47,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What is said of a panic that may quote a secret nobody can look for.
+/// Replaces the message of a panic while secrets cannot be masked.
 const WITHHELD: &str = "(message withheld)";
 
-/// A panic is our bug: say so, remove what was planted, and end with the code that means it. Its
-/// message may quote anything. It never returns, which is why release builds have no code for unwinding.
-#[expect(clippy::print_stderr, clippy::exit, reason = "a panicking process has no better way")]
+/// A panic is a bug of this program: report it, remove planted files, and exit with the code for bugs. The
+/// message may quote secrets. The hook never returns, so release builds need no code for unwinding.
+#[expect(clippy::print_stderr, clippy::exit, reason = "a panicking process has no other way")]
 pub(crate) fn install_panic_hook(state_dir: Option<PathBuf>, redactor: Redactor) {
     std::panic::set_hook(Box::new(move |panic| {
         let panic = panic.to_string();
         eprintln!(
-            "quintain {} failed because of a bug in it: {}\nplease report this with the command you ran",
+            "quintain {} crashed because of a bug: {}\nplease report this with the command you ran",
             env!("CARGO_PKG_VERSION"),
             redactor.text_now(&panic).unwrap_or_else(|| WITHHELD.into())
         );

@@ -1,4 +1,4 @@
-//! Log lines on standard error, filtered by level and cleaned of secrets.
+//! Log lines on standard error, filtered by level, with secrets masked.
 
 use std::io::{self, Write};
 
@@ -8,9 +8,9 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::context::Context;
 
-/// Starts logging: `-v` says more, `-vv` everything; `QUINTAIN_LOG` takes a filter of its own.
+/// Starts logging: `-v` logs more, `-vv` everything; `QUINTAIN_LOG` sets a filter.
 ///
-/// `debug` and `verbose` of a target, and `MCP_DEBUG` and `MCP_VERBOSE`, mean `-vv` and `-v`.
+/// `debug` and `MCP_DEBUG` mean `-vv`; `verbose` and `MCP_VERBOSE` mean `-v`. `debug` and `verbose` are options of a target.
 pub(crate) fn start(context: &Context, verbosity: u8, quiet: bool, redactor: &Redactor) {
     let level = match verbosity {
         _ if quiet => "error",
@@ -18,13 +18,13 @@ pub(crate) fn start(context: &Context, verbosity: u8, quiet: bool, redactor: &Re
         1 => "info",
         _ => "debug",
     };
-    // Our own crates only: an HTTP library's debug log holds what we take care not to show.
+    // Only our own crates: the debug log of an HTTP library contains secrets.
     let default = format!(
         "off,quintain={level},quintain_wire={level},quintain_engine={level},quintain_suite={level},quintain_redteam={level}"
     );
     let filter = context.env.get("QUINTAIN_LOG").map_or(default, Clone::clone);
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
-    // Only the first call of a process takes effect, which is the one that counts.
+    // Only the first call in a process has an effect.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(Clean(redactor.clone()))

@@ -1,4 +1,4 @@
-//! The binary: reads the surroundings, runs one command, turns its outcome into an exit code.
+//! The binary: reads the environment, runs one command, and turns its result into an exit code.
 
 mod cli;
 mod console;
@@ -13,7 +13,7 @@ use quintain_wire::redact::Redactor;
 
 fn main() -> ExitCode {
     let context = Context::read();
-    // What must not be shown by this process, be it an error of the command line or a panic.
+    // Masks secrets in all output of this process, including errors of the command line and panics.
     let redactor = Redactor::default();
     exit::install_panic_hook(context.state_dir(), redactor.clone());
     match cli::parse(&context, &redactor) {

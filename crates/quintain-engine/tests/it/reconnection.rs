@@ -42,7 +42,7 @@ async fn a_server_that_only_crashes_is_given_up() {
         last = call(&sessions, "crash", json!({})).await;
     }
     assert!(
-        matches!(&last.outcome, Outcome::Closed { why } if why.contains("is given up")),
+        matches!(&last.outcome, Outcome::Closed { why } if why.contains("giving up")),
         "{:?}",
         last.outcome
     );

@@ -1,4 +1,4 @@
-//! Which credentials each scenario hands to its client.
+//! The credentials that each scenario passes to its client.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Result;
 
-/// The suite expects this client id wherever a metadata document may serve as one.
+/// The suite expects this client id in all scenarios that allow a metadata document.
 const CLIENT_METADATA: &str = "https://conformance-test.local/client-metadata.json";
 
 pub(crate) fn config(scenario: &str, context: &Value) -> Result<AuthConfig> {

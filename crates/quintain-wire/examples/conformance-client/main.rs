@@ -1,7 +1,7 @@
 //! The client that the official conformance suite drives: our connection code, and a script per scenario.
 //!
-//! Everything that is MCP or OAuth here is the library's. The suite says what it wants in three
-//! variables and gives its server's URL as the last argument; see `peers/conformance/NOTES.md`.
+//! All MCP and OAuth code is in the library. The suite passes the scenario in three variables and its server's URL as the
+//! last argument; see `peers/conformance/NOTES.md`.
 
 mod credentials;
 mod script;
@@ -22,10 +22,10 @@ use quintain_wire::transport::courier::HttpConfig;
 use serde_json::Value;
 use url::Url;
 
-/// Errors end the program and are read by a person.
+/// Errors end the program and are printed for people.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The suite gives up after 30 s; an error of ours says more than its silence.
+/// Shorter than the limit of the suite (30 s), so that our error is reported instead of its time limit.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[tokio::main(flavor = "current_thread")]
@@ -75,7 +75,7 @@ async fn run() -> Result<()> {
     played
 }
 
-/// The suite names the version of its server: the era is forced, the handshake finds the rest.
+/// The suite names the version of its server: the era is fixed, the handshake finds the version.
 fn protocol(version: Option<&str>) -> Choice {
     let era = version.and_then(Version::find).map_or(Era::Legacy, Version::era);
     Choice::Newest(era)

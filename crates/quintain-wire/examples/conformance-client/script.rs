@@ -1,4 +1,4 @@
-//! What to ask of the server in each scenario.
+//! The requests to the server in each scenario.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Result;
 
-/// Who answers when the server asks back.
+/// Answers requests of the server.
 pub(crate) fn responder(scenario: &str) -> Arc<dyn Responder> {
     let script = Script::default();
     Arc::new(match scenario {
@@ -25,7 +25,7 @@ pub(crate) fn responder(scenario: &str) -> Arc<dyn Responder> {
     })
 }
 
-/// Plays the part of the user.
+/// Makes the requests of a scenario.
 pub(crate) async fn play(session: &Session, scenario: &str, context: &Value) -> Result<()> {
     match scenario {
         "tools_call" => calls(session, &[("add_numbers", json!({"a": 5, "b": 3}))]).await,
@@ -89,7 +89,7 @@ async fn invalid_headers(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Sends a schema back as it came.
+/// Sends a schema back unchanged.
 async fn echo_schema(session: &Session) -> Result<()> {
     let tools = session.list(Listable::Tools).await?.items;
     let tool = tools.iter().find(|tool| tool["name"] == "json_schema_2020_12_tool");

@@ -7,10 +7,10 @@ use super::fixed::{Fixed, header_safe};
 use super::{AuthError, Credentials};
 use crate::redact::Redactor;
 
-/// Where the key goes if the suite does not say.
+/// Default name of the header or parameter.
 pub(crate) const DEFAULT_NAME: &str = "X-API-Key";
 
-/// Where an API key goes.
+/// Where an API key is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// A request header.

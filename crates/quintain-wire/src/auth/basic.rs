@@ -28,7 +28,7 @@ pub(crate) fn basic(
     }
     redactor.learn(password);
     let value = header(username, password);
-    // The base64 of the pair is not the base64 of the password, so it is a secret of its own.
+    // The base64 of the pair differs from the base64 of the password, so it is learned separately.
     let encoded = value.expose_secret().trim_start_matches("Basic ");
     redactor.learn(&SecretString::from(encoded));
     let headers = vec![(AUTHORIZATION, value)];

@@ -7,7 +7,7 @@ use super::fixed::{Fixed, header_safe};
 use super::{AuthError, Credentials};
 use crate::redact::Redactor;
 
-/// The header that carries `token`; tokens from a file often end in a line break, which is cut off.
+/// The header with `token`; a trailing line break, which tokens from files often have, is removed.
 pub(crate) fn header(token: &SecretString) -> SecretString {
     SecretString::from(format!("Bearer {}", token.expose_secret().trim()))
 }

@@ -4,23 +4,23 @@
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 
-/// What a server says about the token it wants.
+/// What a server says about the token that it requires.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Challenge {
-    /// Where the protected-resource metadata is.
+    /// URL of the protected-resource metadata.
     pub resource_metadata: Option<String>,
-    /// The scopes the refused request needs.
+    /// The scopes that the refused request needs.
     pub scope: Option<String>,
     /// `invalid_token`, `insufficient_scope`, ...
     pub error: Option<String>,
-    /// The server's words.
+    /// The server's description of the error.
     pub error_description: Option<String>,
     /// The token must be bound to a key (RFC 9449).
     pub dpop: bool,
 }
 
 impl Challenge {
-    /// The first `Bearer` challenge among the headers, else the first `DPoP` one; empty if there is none.
+    /// The first `Bearer` challenge in the headers, else the first `DPoP` challenge; empty if there is none.
     pub fn from_headers(headers: &HeaderMap) -> Self {
         let bound = || Self::of_scheme(headers, "dpop").map(|found| Self { dpop: true, ..found });
         Self::of_scheme(headers, "bearer").or_else(bound).unwrap_or_default()
@@ -43,7 +43,7 @@ impl Challenge {
                     Self::set(found, token, value);
                 }
             } else if challenge.is_some() {
-                // The next scheme begins: what follows is not about this token.
+                // The next scheme starts here.
                 break;
             } else {
                 if token.eq_ignore_ascii_case(scheme) {
@@ -68,14 +68,14 @@ impl Challenge {
     }
 }
 
-/// The next run of characters up to a separator, and what follows it.
+/// The next run of characters up to a separator, and the rest.
 fn word(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches([' ', '\t', ',', '=', '"']);
     let end = text.find([' ', '\t', ',', '=', '"']).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
-/// A token or a quoted string, and what follows it.
+/// A token or a quoted string, and the rest.
 fn value(text: &str) -> (String, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([' ', '\t', ',']).unwrap_or(text.len());

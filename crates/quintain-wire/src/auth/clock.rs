@@ -1,19 +1,19 @@
-//! The time of day as the token code sees it, so that tests can move it.
+//! The clock of the token code, so that tests can set the time.
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Tells the time; clones tell the same time.
+/// Returns the time; clones return the same time.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
 
 impl Clock {
-    /// A clock that asks `now` each time.
+    /// A clock that calls `now` each time.
     pub fn from_fn(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// What time it is.
+    /// The current time.
     pub fn now(&self) -> SystemTime {
         (self.0)()
     }

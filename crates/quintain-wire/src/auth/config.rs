@@ -1,4 +1,4 @@
-//! What a suite or a command line can say about credentials, and how it becomes an [`Authorizer`].
+//! The authentication settings of a suite or a command line, and the [`Authorizer`] for them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use super::{AuthError, Authorizer, Clock, Credentials, api_key, basic, bearer};
 use crate::destination::Destinations;
 use crate::redact::Redactor;
 
-/// How requests to a URL target prove who sends them.
+/// How requests to a URL target authenticate.
 #[derive(Clone, Debug, Default)]
 pub enum AuthConfig {
-    /// They do not.
+    /// Without credentials.
     #[default]
     None,
     /// `Authorization: Bearer <token>`.
@@ -44,49 +44,49 @@ pub enum AuthConfig {
     ApiKey {
         /// The key.
         value: SecretString,
-        /// Header or parameter; `X-API-Key` if not given.
+        /// Name of the header or parameter; `X-API-Key` if absent.
         key_name: Option<String>,
         /// Header or query.
         placement: Placement,
     },
     /// An OAuth grant that needs no user.
     OAuth(OAuthConfig),
-    /// An OAuth login that a user finishes when the target first refuses.
+    /// An OAuth login by a user, started when the target first refuses a request.
     Interactive {
         /// Client id, scopes, ...
         options: LoginOptions,
-        /// Starts the user agent.
+        /// Opens the login page.
         opener: Arc<dyn Opener>,
     },
-    /// Only what an earlier login stored; never asks a user.
+    /// Only the tokens of an earlier login; never asks a user.
     Stored,
 }
 
 /// An OAuth grant without a user.
 #[derive(Clone, Debug)]
 pub struct OAuthConfig {
-    /// Which grant.
+    /// The grant.
     pub grant: GrantConfig,
-    /// The token endpoint; discovered if not given.
+    /// The token endpoint; discovered if absent.
     pub token_url: Option<Url>,
     /// Required for client credentials.
     pub client_id: Option<String>,
-    /// Required for client credentials unless a key signs.
+    /// Required for client credentials unless a private key signs.
     pub client_secret: Option<SecretString>,
-    /// How the client proves itself; by default what the server supports, else the request body.
+    /// How the client authenticates; by default a method that the server supports, else in the request body.
     pub client_auth: Option<ClientAuthMethod>,
-    /// Scopes to ask for.
+    /// Scopes to request.
     pub scopes: Vec<String>,
-    /// `audience`, as some authorization servers want it.
+    /// `audience`, which some authorization servers require.
     pub audience: Option<String>,
     /// `resource` (RFC 8707).
     pub resource: Option<String>,
-    /// How long before its expiry a token is renewed; 60 s if not given.
+    /// How long before its expiry a token is refreshed; 60 s if absent.
     pub refresh_lead: Option<Duration>,
 }
 
 impl OAuthConfig {
-    /// A configuration with nothing but the grant.
+    /// A configuration with only the grant.
     pub fn new(grant: GrantConfig) -> Self {
         Self {
             grant,
@@ -105,25 +105,25 @@ impl OAuthConfig {
 /// The grants that need no user.
 #[derive(Clone, Debug)]
 pub enum GrantConfig {
-    /// The client acts for itself, proven by a secret or by a signed assertion (RFC 7523).
+    /// The client acts for itself, authenticated by a secret or a signed assertion (RFC 7523).
     ClientCredentials {
-        /// Signs the assertion in place of a secret.
+        /// Signs the assertion; replaces a secret.
         key: Option<SigningKey>,
     },
-    /// The user's own name and password.
+    /// The name and password of a user.
     Password {
         /// The user name.
         username: String,
         /// The password.
         password: SecretString,
     },
-    /// An assertion that somebody else signed (RFC 7523), such as a workload's own JWT.
+    /// An assertion signed by a third party (RFC 7523), such as the JWT of a workload.
     JwtBearer {
         /// The JWT.
         assertion: SecretString,
     },
-    /// The assertion that an identity provider hands out for its user's login (enterprise-managed
-    /// authorization, also known as cross-app access).
+    /// The assertion that an identity provider issues for the login of its user (enterprise-managed authorization, also
+    /// known as cross-app access).
     IdentityAssertion(IdentityProvider),
 }
 
@@ -132,52 +132,52 @@ pub enum GrantConfig {
 pub struct IdentityProvider {
     /// Its token endpoint.
     pub token_url: Url,
-    /// The id of the client that the user logged in with there.
+    /// Id of the client that the user logged in with.
     pub client_id: String,
     /// The secret of that client, if it has one.
     pub client_secret: Option<SecretString>,
-    /// What the login yielded.
+    /// The ID token of the login.
     pub id_token: SecretString,
 }
 
-/// What a login can be told beforehand.
+/// Options of a login.
 #[derive(Clone, Debug, Default)]
 pub struct LoginOptions {
-    /// A client registered by hand.
+    /// Id of a manually registered client.
     pub client_id: Option<String>,
     /// Its secret, if it has one.
     pub client_secret: Option<SecretString>,
-    /// How it proves itself; by default what the server supports.
+    /// How it authenticates; by default a method that the server supports.
     pub client_auth: Option<ClientAuthMethod>,
-    /// The https URL of a Client ID Metadata Document, used where the server supports it.
+    /// The https URL of a Client ID Metadata Document, used if the server supports it.
     pub client_metadata_url: Option<Url>,
-    /// Scopes to ask for beside those the server demands.
+    /// Scopes to request in addition to those that the server requires.
     pub scopes: Vec<String>,
-    /// The port of the redirect URI; from the system if not given.
+    /// The port of the redirect URI; any free port if absent.
     pub redirect_port: Option<u16>,
-    /// How long a user has to finish the login; five minutes if not given.
+    /// Time limit for the user to finish the login; five minutes if absent.
     pub login_timeout: Option<Duration>,
 }
 
-/// What every method of authentication needs from its surroundings.
+/// What all methods of authentication need.
 #[derive(Clone, Debug)]
 pub struct AuthContext {
-    /// Told every secret and every token.
+    /// Learns every secret and every token.
     pub redactor: Redactor,
-    /// The total time for one exchange with an authorization server, and for one discovery.
+    /// Time limit of one exchange with an authorization server, and of one discovery.
     pub timeout: Duration,
-    /// Where logins are stored; nothing is stored without it.
+    /// Folder of stored logins; nothing is stored without it.
     pub state_dir: Option<PathBuf>,
-    /// The time of day.
+    /// The clock.
     pub clock: Clock,
-    /// Permits plain http to hosts other than this machine.
+    /// Allows plain http to hosts other than this machine.
     pub allow_plain_http: bool,
-    /// Where requests may go.
+    /// Allowed destinations of requests.
     pub destinations: Destinations,
 }
 
 impl AuthContext {
-    /// A context that stores nothing and waits 30 s.
+    /// A context that stores nothing, with a time limit of 30 s.
     pub fn new(redactor: Redactor) -> Self {
         Self {
             redactor,
@@ -190,12 +190,12 @@ impl AuthContext {
     }
 }
 
-/// Turns a configuration into something that hands out credentials for `server_url`.
+/// Turns a configuration into an authorizer for `server_url`.
 ///
-/// Nothing is sent yet: tokens are fetched when they are first asked for.
+/// Sends nothing yet: tokens are fetched on first use.
 ///
 /// # Errors
-/// When the configuration is incomplete, or nothing usable is stored for [`AuthConfig::Stored`].
+/// When the configuration is incomplete, or no usable login is stored for [`AuthConfig::Stored`].
 pub fn authorizer(
     config: AuthConfig,
     server_url: &Url,
@@ -263,7 +263,7 @@ fn oauth(
 /// Logs a user in at the authorization server of `server_url` and stores the tokens.
 ///
 /// # Errors
-/// When no authorization server is found, the user or the server refuses, or nobody answers in time.
+/// When no authorization server is found, the user or the server refuses, or the time limit is reached.
 pub async fn login(
     server_url: &Url,
     options: LoginOptions,

@@ -1,4 +1,4 @@
-//! Why there are no credentials: what is wrong, where, and what to do about it.
+//! Errors of authentication: what is wrong, where, and what to do about it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,29 +6,31 @@ use std::time::Duration;
 use http::StatusCode;
 use url::Url;
 
-/// One URL that discovery asked, and what came of it.
+/// One URL that discovery requested, and the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// What was asked.
+    /// The URL.
     pub url: Url,
-    /// What came of it, e.g. `404 Not Found`.
+    /// The result, such as `404 Not Found`.
     pub outcome: String,
 }
 
 /// Why there are no credentials.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum AuthError {
-    /// A failure that fits nowhere else.
+    /// Any other failure.
     #[error("{0}")]
     Failed(String),
-    /// A secret that is there but empty; usually an unset environment variable.
+    /// A secret that is set but empty; usually an unset environment variable.
     #[error("{what} is empty; is the environment variable it comes from set?")]
     Empty {
         /// Which secret.
         what: &'static str,
     },
     /// A secret with line breaks or control characters.
-    #[error("{what} holds characters that no HTTP header can carry; check it for line breaks")]
+    #[error(
+        "{what} contains characters that are not allowed in HTTP headers; check it for line breaks"
+    )]
     Unsendable {
         /// Which secret.
         what: &'static str,
@@ -36,21 +38,21 @@ pub enum AuthError {
     /// Basic auth splits at the first colon, so the user name cannot have one.
     #[error("the user name (`auth.username`) contains a colon, which HTTP Basic cannot express")]
     ColonInUsername,
-    /// The name of the API key is no header name.
+    /// The name of the API key is not a valid header name.
     #[error("`{name}` (`auth.keyName`) is not a valid header name; use letters, digits and dashes")]
     HeaderName {
         /// The name as given.
         name: String,
     },
-    /// Something that the grant needs was not given.
+    /// A required setting of the grant is missing.
     #[error("{grant} needs {what}; add it to `auth`")]
     Missing {
-        /// The grant that was asked for.
+        /// The grant.
         grant: &'static str,
-        /// What it needs.
+        /// The missing setting.
         what: &'static str,
     },
-    /// An endpoint that must not see credentials.
+    /// An endpoint that must not receive credentials.
     #[error("refusing to talk to {url}: {reason}")]
     Unsafe {
         /// The endpoint.
@@ -58,31 +60,31 @@ pub enum AuthError {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// The policy does not let us go there; nothing was sent.
+    /// The policy does not allow the destination; nothing was sent.
     #[error(transparent)]
     NotAllowed(#[from] crate::destination::NotAllowed),
-    /// The authorization server could not be reached or broke off.
+    /// The authorization server could not be reached, or the connection failed.
     #[error("{url} cannot be reached: {reason}")]
     Unreachable {
-        /// What was asked.
+        /// The requested URL.
         url: String,
-        /// What the network said.
+        /// The network error.
         reason: String,
     },
     /// The authorization server took too long.
-    #[error("{url} did not answer within {} s", .after.as_secs_f32())]
+    #[error("{url} did not respond within {} s", .after.as_secs_f32())]
     TimedOut {
-        /// What was asked.
+        /// The requested URL.
         url: String,
         /// How long we waited.
         after: Duration,
     },
-    /// An answer that makes no sense.
-    #[error("{url} gave an answer that cannot be used: {reason}")]
+    /// A response that is not valid.
+    #[error("{url} sent an unusable response: {reason}")]
     BadAnswer {
-        /// What was asked.
+        /// The requested URL.
         url: String,
-        /// What is wrong with the answer.
+        /// What is wrong with the response.
         reason: String,
     },
     /// The token endpoint refused the grant.
@@ -92,45 +94,46 @@ pub enum AuthError {
     TokenRefused {
         /// The token endpoint.
         url: String,
-        /// Which grant was refused.
+        /// The refused grant.
         grant: String,
-        /// The status of the answer.
+        /// The status of the response.
         status: StatusCode,
-        /// The OAuth error code, or what else could be read.
+        /// The OAuth error code, or the start of the body.
         error: String,
-        /// Empty, or the server's words with a leading colon.
+        /// Empty, or the server's description with a leading colon.
         description: String,
     },
     /// No metadata document was found.
     #[error("no OAuth metadata found for {server}; set `auth.tokenUrl`, or serve one of{}", list(.tried))]
     Discovery {
-        /// The server whose authorization server we looked for.
+        /// The server whose authorization server was searched for.
         server: String,
-        /// Every URL tried, in order.
+        /// All requested URLs, in order.
         tried: Vec<Attempt>,
     },
     /// The metadata belongs to another issuer (RFC 8414 section 3.3).
     #[error(
-        "{url} describes the issuer `{found}` but was asked for `{expected}`; another server's metadata is not to be trusted"
+        "{url} describes the issuer `{found}` instead of `{expected}`; metadata of another server is not trusted"
     )]
     IssuerMismatch {
         /// The metadata document.
         url: String,
-        /// The issuer it was asked for.
+        /// The expected issuer.
         expected: String,
-        /// The issuer it names.
+        /// The issuer in the document.
         found: String,
     },
-    /// Users would log in at one server and the code would go to another.
+    /// Users would log in at one server, and the code would be sent to another.
     #[error(
-        "the issuer `{issuer}` sends users to log in at {page} but the code to {token}, and does not promise `iss`; that could be the login page of another server"
+        "the issuer `{issuer}` has its login page at {page} but its token endpoint at {token}, and does not support `iss`; \
+         the login page could belong to another server"
     )]
     BorrowedLogin {
         /// The issuer.
         issuer: String,
-        /// Where users would log in.
+        /// Origin of the login page.
         page: String,
-        /// Where the code would go.
+        /// Origin of the token endpoint.
         token: String,
     },
     /// The protected-resource metadata belongs to another server (RFC 9728 section 3.3).
@@ -142,7 +145,7 @@ pub enum AuthError {
         url: String,
         /// The server under test.
         server: String,
-        /// The resource it names.
+        /// The resource in the document.
         found: String,
     },
     /// The authorization server does not offer PKCE with S256.
@@ -153,9 +156,9 @@ pub enum AuthError {
         /// The authorization server.
         issuer: String,
     },
-    /// There is no way to get a client id.
+    /// The authorization server does not support registration, and no client id is set.
     #[error(
-        "the authorization server {issuer} offers no client registration; register a client there and give its id with `--client-id`"
+        "the authorization server {issuer} offers no client registration; register a client there and pass its id with `--client-id`"
     )]
     NoRegistration {
         /// The authorization server.
@@ -163,14 +166,14 @@ pub enum AuthError {
     },
     /// Dynamic registration failed.
     #[error(
-        "{url} refused to register a client ({status}): {reason}; register one by hand and give its id with `--client-id`"
+        "{url} refused to register a client ({status}): {reason}; register one manually and pass its id with `--client-id`"
     )]
     RegistrationRefused {
         /// The registration endpoint.
         url: String,
-        /// The status of the answer.
+        /// The status of the response.
         status: StatusCode,
-        /// The server's words.
+        /// The server's description.
         reason: String,
     },
     /// The client id belongs to another authorization server.
@@ -180,59 +183,59 @@ pub enum AuthError {
     IssuerChanged {
         /// The server under test.
         server: String,
-        /// The issuer the client is registered with.
+        /// The issuer that the client is registered with.
         expected: String,
-        /// The issuer that is now announced.
+        /// The issuer that the server names now.
         found: String,
     },
-    /// The redirect that ends the login cannot be trusted.
-    #[error("the login was answered with {what}; the answer was thrown away, try again")]
+    /// The redirect that ends the login is not valid.
+    #[error("the redirect of the login has {what}; it was ignored, try again")]
     Callback {
         /// What is wrong with it.
         what: String,
     },
-    /// The user or the authorization server said no.
+    /// The user or the authorization server refused the login.
     #[error("the login was refused: {error}{description}")]
     Denied {
         /// The OAuth error code.
         error: String,
-        /// Empty, or the server's words with a leading colon.
+        /// Empty, or the server's description with a leading colon.
         description: String,
     },
-    /// Nobody finished the login.
-    #[error("nobody finished the login within {} s; run it again and open the printed URL", .after.as_secs())]
+    /// The user did not finish the login in time.
+    #[error("the login was not finished within {} s; run it again and open the printed URL", .after.as_secs())]
     LoginTimedOut {
         /// How long we waited.
         after: Duration,
     },
-    /// A token that was renewed because of a refusal is refused as well.
+    /// A new token is refused, too.
     #[error(
-        "{url} still answers {status} after the token was renewed{detail}; check audience, scopes and the server's clock"
+        "{url} still answers {status} with a new token{detail}; check audience, scopes and the server's clock"
     )]
     StillRefused {
-        /// Who refuses.
+        /// The refusing URL.
         url: String,
         /// The status of the refusal.
         status: StatusCode,
-        /// Empty, or the server's words with a leading colon.
+        /// Empty, or the server's description with a leading colon.
         detail: String,
     },
-    /// More scopes are wanted than can be had.
-    #[error("{url} wants the scope `{scope}`, which {reason}")]
+    /// The server requires scopes that a login cannot get.
+    #[error("{url} requires the scope `{scope}`, which {reason}")]
     Scope {
-        /// Who refuses.
+        /// The refusing URL.
         url: String,
-        /// The scopes it wants.
+        /// The required scopes.
         scope: String,
-        /// Why asking again is no use.
+        /// Why another login does not help.
         reason: &'static str,
     },
-    /// Only stored logins may be used and none fits.
+    /// Only stored logins may be used, and none is usable.
     #[error("{reason}; run `quintain login {server}`")]
     LoginNeeded {
         /// The server under test.
         server: String,
-        /// Why the stored login does not do.
+        /// Why the stored login cannot be used.
         reason: String,
     },
     /// The private key cannot sign.
@@ -240,7 +243,7 @@ pub enum AuthError {
     Key {
         /// The signature algorithm.
         algorithm: String,
-        /// What the library said.
+        /// The error of the library.
         reason: String,
     },
     /// The file with the stored logins cannot be read or written.
@@ -248,7 +251,7 @@ pub enum AuthError {
     Storage {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         reason: String,
     },
 }
@@ -261,22 +264,21 @@ fn list(tried: &[Attempt]) -> String {
     })
 }
 
-/// A URL as errors show it and files are named by it: without user, query and fragment, which may be
-/// secret.
+/// A URL for errors and file names: without user, query and fragment, which may be secret.
 pub(crate) fn bare(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
-    // These fail for URLs that cannot have a user, which is what we want.
+    // These fail for URLs that cannot have a user, which is fine.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url
 }
 
-/// How much of a stranger's words is worth showing.
+/// Maximum length of texts from servers in messages.
 const SHOWN: usize = 300;
 
-/// A stranger's words made fit for a terminal: short, one line, nothing invisible.
+/// A text from a server for a terminal: short, one line, without invisible characters.
 pub(crate) fn shown(text: &str) -> String {
     let mut out = String::new();
     for (count, c) in text.trim().chars().enumerate() {
@@ -293,7 +295,7 @@ pub(crate) fn shown(text: &str) -> String {
     out
 }
 
-/// The words of an OAuth error, ready to be put behind its code.
+/// The description of an OAuth error, to append to its code.
 pub(crate) fn described(text: Option<&str>) -> String {
     text.map(shown).filter(|text| !text.is_empty()).map(|t| format!(": {t}")).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Credentials that never change, and therefore have no answer to a refusal.
+//! Credentials that never change, so a refusal cannot be answered with new ones.
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
@@ -18,7 +18,7 @@ impl Authorizer for Fixed {
     }
 }
 
-/// Rejects a secret that is empty or that no header can carry, and says which one it is.
+/// Rejects a secret that is empty or not allowed in headers, and names it.
 pub(crate) fn header_safe(secret: &SecretString, what: &'static str) -> Result<(), AuthError> {
     if secret.expose_secret().is_empty() {
         return Err(AuthError::Empty { what });

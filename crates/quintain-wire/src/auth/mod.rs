@@ -1,4 +1,4 @@
-//! Credentials for URL targets: what is sent along, and what happens when it is refused.
+//! Credentials for URL targets, and the reaction to refusals.
 
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderName, StatusCode};
@@ -26,37 +26,37 @@ pub use config::{
 pub use error::{Attempt, AuthError};
 pub use stored::{StoredTokens, TokenStore};
 
-/// What a request carries to prove who sends it.
+/// The credentials of a request.
 #[derive(Clone, Default, Debug)]
 pub struct Credentials {
-    /// Headers to add; they win over a target's static headers.
+    /// Headers to add; they override a target's static headers.
     pub headers: Vec<(HeaderName, SecretString)>,
     /// Query parameters to append to the URL.
     pub query: Vec<(String, SecretString)>,
-    /// What shows, anew for each request, that the token is ours.
+    /// Proves for each request that the token is ours.
     pub proof: Option<oauth::Proof>,
-    /// Grows with each renewal, so that two refusals of the same token cause one refresh.
+    /// Increases with each refresh, so that two refusals of the same token cause only one refresh.
     pub generation: u64,
 }
 
-/// A refusal (401 or 403) as the target worded it.
+/// A refusal (401 or 403) of a target.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// The status of the refusing answer.
+    /// The status of the response.
     pub status: StatusCode,
-    /// Its headers; `WWW-Authenticate` is among them.
+    /// Its headers, including `WWW-Authenticate`.
     pub headers: HeaderMap,
     /// The URL that refused.
     pub url: Url,
-    /// The generation of the credentials that were refused.
+    /// The generation of the refused credentials.
     pub generation: u64,
 }
 
-/// Hands out credentials and renews them.
+/// Provides credentials and refreshes them.
 pub trait Authorizer: Send + Sync {
-    /// What the next request should carry; may fetch or refresh a token first.
+    /// The credentials of the next request; may fetch or refresh a token first.
     fn credentials(&self) -> BoxFuture<'_, Result<Credentials, AuthError>>;
 
-    /// Called once for a refused request. `Ok(true)` means: ask for credentials again and retry.
+    /// Called once for a refused request. `Ok(true)` means: get new credentials and retry.
     fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<bool, AuthError>>;
 }

@@ -1,4 +1,4 @@
-//! The handshake of the versions up to 2025-11-25.
+//! The handshake of versions up to 2025-11-25.
 
 use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ pub(super) const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-proto
 /// Sends `initialize`, agrees on a version, confirms it and starts listening.
 ///
 /// # Errors
-/// When the server refuses, or answers with a version that is not acceptable.
+/// When the server refuses, or responds with a version that is not acceptable.
 pub async fn handshake(
     connection: &Connection,
     choice: Choice,
@@ -39,7 +39,7 @@ pub async fn handshake(
         return Err(NoAgreement::Version { wanted: wanted.to_string(), offered });
     };
     connection.set_cancels_by_notice(true);
-    // The header came with 2025-06-18; older servers may refuse what they do not know.
+    // The header exists since 2025-06-18; older servers may refuse unknown headers.
     connection.set_ambient_headers(if version.name() >= "2025-06-18" {
         vec![(VERSION_HEADER, HeaderValue::from_static(version.name()))]
     } else {

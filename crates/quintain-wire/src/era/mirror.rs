@@ -1,7 +1,7 @@
 //! Tool arguments mirrored into headers (`x-mcp-header`), as of 2026-07-28.
 //!
-//! A server may mark arguments whose values a gateway should see. A tool whose marks break the rules
-//! must not be used over HTTP: the header would say something else than the body, or worse.
+//! A server may annotate arguments whose values a gateway should see. A tool whose annotations break the rules must not
+//! be used over HTTP: the header could contradict the body, or inject other headers.
 
 use http::HeaderName;
 use serde_json::{Map, Value};
@@ -10,9 +10,9 @@ use super::modern::header_value;
 use crate::transport::Headers;
 
 const MARK: &str = "x-mcp-header";
-/// Numbers beyond this are not exact in every language.
+/// Larger numbers are not exact in every language.
 const SAFE_INTEGER: i64 = (1 << 53) - 1;
-/// Deeper schemas are not searched; serde_json reads no deeper either.
+/// Maximum depth of schemas; serde_json has the same limit.
 const DEPTH: usize = 128;
 
 /// One argument and the header it is mirrored into.
@@ -25,7 +25,7 @@ pub struct Mirror {
 /// The mirrors that a tool's input schema asks for.
 ///
 /// # Errors
-/// When a mark breaks the rules; the text says which.
+/// When an annotation breaks the rules; the text says how.
 pub fn mirrors(schema: &Value) -> Result<Vec<Mirror>, String> {
     let mut found = Vec::new();
     collect(schema, &mut Vec::new(), true, &mut found, 0)?;
@@ -51,7 +51,7 @@ fn collect(
         Value::Object(members) => {
             if let Some(mark) = members.get(MARK) {
                 if !reachable || path.is_empty() {
-                    return Err(format!("`{MARK}` stands where no argument can be read from"));
+                    return Err(format!("`{MARK}` is not on an argument"));
                 }
                 found.push(Mirror { path: path.clone(), header: header_name(mark, members)? });
             }
@@ -82,13 +82,13 @@ fn header_name(mark: &Value, schema: &Map<String, Value>) -> Result<HeaderName, 
     }
     let kind = schema.get("type").and_then(Value::as_str).unwrap_or_default();
     if !matches!(kind, "string" | "integer" | "boolean") {
-        return Err(format!("`{MARK}` marks an argument of type `{kind}`"));
+        return Err(format!("`{MARK}` is on an argument of type `{kind}`"));
     }
     HeaderName::try_from(format!("mcp-param-{}", name.to_ascii_lowercase()))
-        .map_err(|_| format!("`{}` is no header name", name.escape_debug()))
+        .map_err(|_| format!("`{}` is not a valid header name", name.escape_debug()))
 }
 
-/// The headers for a call with these arguments; what is absent or null is not mirrored.
+/// The headers for a call with these arguments; absent and null values are not mirrored.
 pub fn headers(mirrors: &[Mirror], arguments: &Value) -> Headers {
     let mut headers = Vec::with_capacity(mirrors.len());
     for mirror in mirrors {

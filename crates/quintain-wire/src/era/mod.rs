@@ -1,5 +1,5 @@
-//! The two ways of speaking MCP: with a handshake (up to 2025-11-25), or with metadata on every
-//! request (from 2026-07-28 on).
+//! The two eras of MCP: with a handshake (up to 2025-11-25), or with metadata on every request (from 2026-07-28
+//! on).
 
 pub mod legacy;
 pub mod mirror;
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use crate::rpc::CallError;
 
-/// Protocol versions we can negotiate, oldest first.
+/// Supported protocol versions, oldest first.
 pub const VERSIONS: [&str; 5] =
     ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 /// The newest version with a handshake.
 pub const NEWEST_LEGACY: Version = Version(VERSIONS[3]);
-/// The newest version without one.
+/// The newest version without a handshake.
 pub const NEWEST_MODERN: Version = Version(VERSIONS[4]);
 
 /// One of [`VERSIONS`].
@@ -23,7 +23,7 @@ pub const NEWEST_MODERN: Version = Version(VERSIONS[4]);
 pub struct Version(&'static str);
 
 impl Version {
-    /// The version of that name, if we know it.
+    /// The version with this name, if it is supported.
     pub fn find(name: &str) -> Option<Self> {
         VERSIONS.iter().find(|version| **version == name).map(|version| Self(version))
     }
@@ -33,7 +33,7 @@ impl Version {
         self.0
     }
 
-    /// Which era it belongs to.
+    /// The era of the version.
     pub fn era(self) -> Era {
         if self >= NEWEST_MODERN { Era::Modern } else { Era::Legacy }
     }
@@ -45,12 +45,12 @@ impl std::fmt::Display for Version {
     }
 }
 
-/// How a conversation is led.
+/// A generation of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
     /// With `initialize` and, over HTTP, sessions.
     Legacy,
-    /// Stateless, every request for itself.
+    /// Stateless: every request carries its metadata.
     Modern,
 }
 
@@ -63,20 +63,20 @@ impl std::fmt::Display for Era {
     }
 }
 
-/// What the user wants to speak.
+/// The protocol that the user chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Choice {
-    /// Find out.
+    /// Detect the era.
     #[default]
     Auto,
     /// The newest version of an era.
     Newest(Era),
-    /// This version and no other.
+    /// Only this version.
     Exact(Version),
 }
 
 impl Choice {
-    /// Reads `auto`, `legacy`, `modern` or a version.
+    /// Parses `auto`, `legacy`, `modern` or a version.
     pub fn find(name: &str) -> Option<Self> {
         match name {
             "auto" => Some(Self::Auto),
@@ -86,7 +86,7 @@ impl Choice {
         }
     }
 
-    /// The era that is forced, if one is.
+    /// The chosen era, if any.
     pub fn era(self) -> Option<Era> {
         match self {
             Self::Auto => None,
@@ -96,23 +96,23 @@ impl Choice {
     }
 }
 
-/// What client and server agreed on, and what the server said of itself.
+/// What client and server agreed on, and how the server describes itself.
 #[derive(Debug, Clone)]
 pub struct Agreement {
-    /// The version spoken.
+    /// The agreed version.
     pub version: Version,
-    /// `serverInfo`, `Null` if the server keeps it to itself.
+    /// `serverInfo`, `Null` if the server does not send it.
     pub server: Value,
     /// The server's capabilities.
     pub capabilities: Value,
     /// The server's instructions to a model.
     pub instructions: Option<String>,
-    /// The whole answer to `initialize` or `server/discover`.
+    /// The whole result of `initialize` or `server/discover`.
     pub raw: Value,
 }
 
 impl Agreement {
-    /// The era of the version spoken.
+    /// The era of the agreed version.
     pub fn era(&self) -> Era {
         self.version.era()
     }
@@ -121,12 +121,12 @@ impl Agreement {
 /// Why no agreement was reached.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NoAgreement {
-    /// The server speaks only versions we do not know or were told not to speak.
+    /// The server supports only versions that are unknown or excluded by the user.
     #[error("the server offers protocol version {offered}, not {wanted}")]
     Version {
-        /// What we asked for.
+        /// The requested version.
         wanted: String,
-        /// What it offers.
+        /// The offered version.
         offered: String,
     },
     /// The handshake itself failed.
@@ -134,7 +134,7 @@ pub enum NoAgreement {
     Call(#[from] CallError),
 }
 
-/// Who we are, as the protocol wants it told.
+/// The client's name and version, as the protocol expects it.
 pub(crate) fn client_info() -> Value {
     json!({"name": "quintain", "version": env!("CARGO_PKG_VERSION")})
 }

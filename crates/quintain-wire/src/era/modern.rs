@@ -22,16 +22,16 @@ pub const MISSING_CAPABILITY: i64 = -32021;
 /// The server does not speak the version of the request.
 pub const UNSUPPORTED_VERSION: i64 = -32022;
 
-/// Whether an error can only come from a server of this era.
+/// Whether an error can only come from a modern server.
 pub fn is_modern_error(error: &CallError) -> bool {
     matches!(error, CallError::Rpc { error, .. }
         if matches!(error.code, HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION))
 }
 
-/// Asks `server/discover`.
+/// Sends `server/discover`.
 ///
 /// # Errors
-/// When the server does not answer it, or speaks no version of this era that is acceptable.
+/// When the server does not support it, or supports no acceptable version of this era.
 pub async fn discover(
     connection: &Connection,
     choice: Choice,
@@ -42,7 +42,7 @@ pub async fn discover(
         Choice::Auto | Choice::Newest(_) => NEWEST_MODERN,
     };
     let raw = match ask(connection, version, deadline).await {
-        // The server may know a version of this era that we know too.
+        // The server may support another version of this era that we support, too.
         Err(CallError::Rpc { error, .. }) if error.code == UNSUPPORTED_VERSION => {
             let offered = names(error.data.as_ref().and_then(|data| data.get("supported")));
             let Some(version) = acceptable(&offered, choice) else {
@@ -110,7 +110,7 @@ fn no_version(wanted: Version, offered: &[String]) -> NoAgreement {
     NoAgreement::Version { wanted: wanted.to_string(), offered }
 }
 
-/// Adds what every request has to say of its sender.
+/// Adds the metadata that every request must carry.
 pub fn decorate(params: &mut Map<String, Value>, version: Version, connection: &Connection) {
     let meta = params.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
     let Value::Object(meta) = meta else { return };
@@ -124,7 +124,7 @@ pub fn decorate(params: &mut Map<String, Value>, version: Version, connection: &
     }
 }
 
-/// Asks for log messages while a request is worked on.
+/// Asks for log messages while a request is processed.
 pub fn ask_for_logs(params: &mut Map<String, Value>, level: &str) {
     if let Some(Value::Object(meta)) = params.get_mut("_meta") {
         meta.entry(format!("{KEY}/logLevel")).or_insert(level.into());
@@ -146,14 +146,14 @@ pub fn headers(method: &str, params: &Map<String, Value>) -> Headers {
     headers
 }
 
-/// A value as a header may carry it: plain if it is safe, else base64 between markers.
+/// A value encoded for a header: plain if it is safe, else base64 between markers.
 pub fn header_value(text: &str) -> HeaderValue {
     let plain = text.bytes().all(|byte| matches!(byte, 0x20..=0x7E))
         && text.trim_matches(' ') == text
         && !(text.starts_with("=?base64?") && text.ends_with("?="));
     let encoded = || format!("=?base64?{}?=", STANDARD.encode(text));
     let value = if plain { HeaderValue::from_str(text) } else { HeaderValue::from_str(&encoded()) };
-    // Both branches hold visible ASCII only, which every header may.
+    // Both branches contain only visible ASCII, which is valid in every header.
     value.unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 

@@ -1,4 +1,4 @@
-//! JSON-RPC messages as slices of the bytes they came in: nothing is dropped, little is copied.
+//! JSON-RPC messages as slices of the received bytes: nothing is dropped, little is copied.
 
 mod oversized;
 
@@ -12,12 +12,12 @@ use serde_json::value::RawValue;
 pub(crate) use oversized::Skip;
 pub use oversized::{Oversized, Part, TooLong};
 
-/// A request id. Targets may send anything; ours are numbers unless a fault is wanted.
+/// A request id. Targets may send anything; ours are numbers except in deliberate faults.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Id {
-    /// The ordinary case.
+    /// The usual kind.
     Number(i64),
-    /// Anything else, as the JSON text it was written in.
+    /// Any other value, as JSON text.
     Other(Box<str>),
 }
 
@@ -25,7 +25,7 @@ impl Id {
     /// Reads an id from its JSON text.
     pub fn from_json(json: &str) -> Self {
         match json.parse() {
-            // Minus zero would be echoed without its sign.
+            // Minus zero would lose its sign.
             Ok(number) if json != "-0" => Self::Number(number),
             _ => Self::Other(json.into()),
         }
@@ -45,21 +45,21 @@ impl std::fmt::Display for Id {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("MCP error {code}: {message}")]
 pub struct RpcError {
-    /// The code; a target that sends no number gets 0.
+    /// The code; 0 if the target sends no number.
     pub code: i64,
-    /// The message, empty if the target gave none.
+    /// The message; empty if the target sends none.
     pub message: String,
-    /// Whatever else the target attached.
+    /// Additional data of the target.
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// An error of our own, for answers to a target's requests.
+    /// An error that we send as a response to a target's request.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Reads the `error` member leniently: a target may put anything there.
+    /// Reads the `error` member leniently: a target may send anything.
     pub fn from_json(json: &[u8]) -> Self {
         let value: Value = serde_json::from_slice(json).unwrap_or_default();
         Self {
@@ -74,7 +74,7 @@ impl RpcError {
         }
     }
 
-    /// The object that goes on the wire.
+    /// The JSON object to send.
     pub fn to_json(&self) -> Value {
         let mut error = serde_json::json!({"code": self.code, "message": self.message});
         if let Some(data) = &self.data {
@@ -84,33 +84,33 @@ impl RpcError {
     }
 }
 
-/// A message by its role; every body is a slice of the frame it came in.
+/// A message by its role; every body is a slice of the received frame.
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// `result` or `error` for a request of ours.
+    /// `result` or `error` for one of our requests.
     Response {
-        /// Whose answer it is.
+        /// The id of the request.
         id: Id,
         /// The JSON of `result`, or the error.
         body: Result<Bytes, RpcError>,
     },
-    /// The target asks us something.
+    /// A request of the target.
     Request {
-        /// To be echoed, verbatim, in our answer.
+        /// To be returned verbatim in our response.
         id: Id,
-        /// What it asks.
+        /// The requested method.
         method: String,
         /// The JSON of `params`, `null` if absent.
         params: Bytes,
     },
-    /// The target tells us something.
+    /// A notification of the target.
     Notification {
-        /// What it tells.
+        /// The method.
         method: String,
         /// The JSON of `params`, `null` if absent.
         params: Bytes,
     },
-    /// Not JSON-RPC. Evidence, not an accident.
+    /// Not JSON-RPC. It is kept as evidence.
     Garbled {
         /// What is wrong with it.
         why: String,
@@ -162,7 +162,7 @@ fn read_one(frame: &Bytes) -> Message {
             Message::Notification { method: method.into_owned(), params: params() }
         }
         (None, Some(id)) => match (envelope.result, envelope.error) {
-            // A literal null stands for "absent" with careless servers that always write both.
+            // Some servers always write both members, with a null for the absent one.
             (_, Some(error)) if error.get() != "null" => {
                 Message::Response { id, body: Err(RpcError::from_json(error.get().as_bytes())) }
             }

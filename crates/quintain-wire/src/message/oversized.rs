@@ -1,17 +1,17 @@
-//! What is known of a message that is too large to be held: whose it is, found while it is skipped.
+//! Finds out which request a message belongs to that is too large to keep, while it is skipped.
 //!
-//! The scan follows brackets and strings only, so it needs a few hundred bytes however large the message
-//! is, and it finds an `id` wherever it is. It does not validate: the message is lost in any case.
+//! The scan follows only brackets and strings, so it needs a few hundred bytes for a message of any size, and finds an
+//! `id` at any position. It does not validate, because the message is dropped anyway.
 
 use bytes::Bytes;
 
 use super::Id;
 
-/// How much of the start of the message is kept, for people to read.
+/// Number of bytes of the start of the message to keep, for people to read.
 const HEAD: usize = 200;
-/// Names and ids longer than this are not ours.
+/// Maximum length of names and ids; ours are never longer.
 const LONGEST_TOKEN: usize = 256;
-/// Messages of a batch that are told apart.
+/// Maximum number of messages to distinguish in a batch.
 const PARTS: usize = 1_024;
 
 /// A message that exceeded the limit and was skipped.
@@ -19,29 +19,29 @@ const PARTS: usize = 1_024;
 pub struct Oversized {
     /// Its first bytes.
     pub head: Bytes,
-    /// What it contained: one part, several for a batch, none if it is not JSON.
+    /// The messages in it: one, several for a batch, none if it is not JSON.
     pub parts: Vec<Part>,
 }
 
-/// One JSON-RPC message by what its skipped text says of itself.
+/// The kind of a skipped JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// It answers this request of ours.
+    /// A response to our request.
     Response(Id),
-    /// The target asks us something and waits for the answer.
+    /// A request of the target, which waits for a response.
     Request(Id),
-    /// The target notifies us.
+    /// A notification of the target.
     Notification,
     /// Neither `method` nor `id`.
     Nameless,
 }
 
-/// Why a reader gives back no message.
+/// Why a reader returns no message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TooLong {
     /// The message exceeded the limit and was skipped; reading can continue.
     Skipped(Oversized),
-    /// The message exceeded even the limit of what is skipped; nothing after it can be read.
+    /// The message exceeded the limit for skipping, too; nothing after it can be read.
     Endless,
 }
 
@@ -50,7 +50,7 @@ pub enum TooLong {
 pub(crate) struct Skip {
     head: Vec<u8>,
     scan: Scan,
-    /// How many bytes more may be skipped.
+    /// Number of bytes that may still be skipped.
     left: usize,
 }
 
@@ -69,19 +69,19 @@ impl Skip {
         Ok(())
     }
 
-    /// Skips bytes that are framing and not part of the message.
+    /// Skips bytes of framing, which are not part of the message.
     pub(crate) fn pass(&mut self, count: usize) -> Result<(), TooLong> {
         self.left = self.left.checked_sub(count).ok_or(TooLong::Endless)?;
         Ok(())
     }
 
-    /// What was found, once the message has ended.
+    /// The result, at the end of the message.
     pub(crate) fn end(self) -> Oversized {
         Oversized { head: self.head.into(), parts: self.scan.end() }
     }
 }
 
-/// What the scan reads at the level of a message's own members.
+/// What the scan reads among the members of a message.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Reading {
     #[default]
@@ -92,14 +92,14 @@ enum Reading {
 
 #[derive(Debug, Default)]
 struct Scan {
-    /// How deep the members of a message are: 1, or 2 in a batch; 0 until the first bracket came.
+    /// Depth of the members of a message: 1, or 2 in a batch; 0 before the first bracket.
     level: usize,
     depth: usize,
     is_json: Option<bool>,
     in_string: bool,
     escaped: bool,
     reading: Reading,
-    /// The name or the id that is being read; longer ones are cut.
+    /// The name or id that is being read; longer ones are truncated.
     token: Vec<u8>,
     id: Option<Id>,
     has_method: bool,
@@ -113,7 +113,7 @@ impl Scan {
                 return;
             }
             if self.in_string && !self.escaped {
-                // Most of a large message is text, which is passed over in one go.
+                // Most of a large message is text, which is skipped at once.
                 let plain = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
                 if plain > 0 {
                     self.keep(&bytes[..plain]);
@@ -156,7 +156,7 @@ impl Scan {
         self.level > 0 && self.depth == self.level
     }
 
-    /// Keeps what belongs to the token that is being read, if one is.
+    /// Adds bytes to the current token, if there is one.
     fn keep(&mut self, bytes: &[u8]) {
         let wanted = match self.reading {
             Reading::Name => self.is_member(),
@@ -191,7 +191,7 @@ impl Scan {
     }
 
     fn named(&mut self) {
-        // A name may be written with escapes.
+        // A name may contain escapes.
         let name = serde_json::from_slice::<String>(&self.token).unwrap_or_default();
         self.token.clear();
         self.has_method |= name == "method";
@@ -222,9 +222,9 @@ impl Scan {
     }
 
     fn end(mut self) -> Vec<Part> {
-        // A message that was cut off counts by what it said until then.
+        // An incomplete message counts by its members so far.
         if self.level > 0 && self.depth >= self.level {
-            // An id that was cut off might be another one.
+            // An incomplete id could be the start of another one.
             self.token.clear();
             self.message_ends();
         }

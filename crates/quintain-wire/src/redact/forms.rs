@@ -1,5 +1,5 @@
-//! The encodings a secret travels in: as it is, escaped for JSON, HTML and URLs, in base64 and in hex.
-//! An echo that is split over several lines or fields is not among them.
+//! The encodings of a secret: plain, escaped for JSON, HTML and URLs, in base64 and in hex. A secret that is split over
+//! several lines or fields is not covered.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD
 
 use super::MASK;
 
-/// Shorter secrets have encodings that occur by chance.
+/// Minimum length for encoded forms: those of shorter secrets also occur in other text.
 const ENCODED: usize = 6;
 
-/// Each form with what is written instead of it: `shown` in the same escapes, or a plain mask.
+/// Each form with its replacement: `shown` with the same escapes, or a plain mask.
 pub(super) fn forms(secret: &str, shown: &str) -> Vec<(String, String)> {
     let mut forms: Vec<(String, String)> = Vec::new();
     let mut add = |text: String, shown: String| {
@@ -28,7 +28,7 @@ pub(super) fn forms(secret: &str, shown: &str) -> Vec<(String, String)> {
     if secret.len() >= ENCODED {
         let percent = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect::<String>();
         let spaced = percent.replace('+', "%20");
-        // `encodeURIComponent` leaves more characters as they are than forms do.
+        // `encodeURIComponent` escapes fewer characters than forms do.
         let readable = ["!", "'", "(", ")", "~"].iter().fold(spaced.clone(), |text, character| {
             text.replace(&format!("%{:02X}", character.as_bytes()[0]), character)
         });
@@ -52,7 +52,7 @@ pub(super) fn forms(secret: &str, shown: &str) -> Vec<(String, String)> {
     forms
 }
 
-/// Every character as an escape, needed or not.
+/// The secret with every character escaped, needed or not.
 fn character_by_character(secret: &str) -> [String; 6] {
     let bytes = |form: &dyn Fn(u8) -> String| secret.bytes().map(form).collect::<String>();
     let characters = |form: &dyn Fn(u32) -> String| {
@@ -68,7 +68,7 @@ fn character_by_character(secret: &str) -> [String; 6] {
     ]
 }
 
-/// Escapes that leave a text readable.
+/// Escapes that keep a text readable.
 const ESCAPES: [fn(&str) -> String; 6] =
     [str::to_owned, json, ascii_json, slashed_json, html, html_decimal];
 
@@ -78,7 +78,7 @@ fn json(text: &str) -> String {
     inner.unwrap_or_default().to_owned()
 }
 
-/// Some libraries write everything beyond ASCII as escapes.
+/// Some libraries escape all characters outside ASCII.
 fn ascii_json(text: &str) -> String {
     let mut ascii = String::new();
     for character in json(text).chars() {
@@ -120,9 +120,8 @@ fn lower_case_escapes(percent: &str) -> String {
     lower
 }
 
-/// The secret in base64, on its own and as a part of something longer (`user:password`, a JSON document):
-/// three bytes become four letters, so that there are three ways to begin. Letters that depend on the
-/// neighbours are left out.
+/// The secret in base64, alone and inside a longer text (`user:password`, a JSON document): three bytes become four
+/// letters, so there are three possible offsets. Letters that depend on adjacent bytes are left out.
 fn base64(secret: &[u8]) -> Vec<String> {
     let mut forms = vec![STANDARD.encode(secret), STANDARD_NO_PAD.encode(secret)];
     forms.push(URL_SAFE_NO_PAD.encode(secret));

@@ -1,8 +1,8 @@
 //! Keeps secrets out of everything that is printed, recorded or reported.
 //!
-//! Whoever learns a secret passes it to the [`Redactor`]; whoever writes anything masks it first: text
-//! and bytes by searching, data by its types ([`Redactor::masked`]). There is no global redactor; a run
-//! hands its own along.
+//! Code that obtains a secret passes it to the [`Redactor`]; code that writes anything masks it first: text and bytes
+//! by searching, data by its types ([`Redactor::masked`]). There is no global redactor; every run passes its own
+//! along.
 
 mod forms;
 mod typed;
@@ -21,32 +21,32 @@ use serde_json::Value;
 use self::forms::forms;
 pub use self::typed::Unmaskable;
 
-/// What is written instead of a secret.
+/// Replaces secrets.
 pub const MASK: &str = "***";
 
-/// Shorter secrets would mask ordinary words and digits all over an artefact.
+/// Minimum length of secrets: shorter ones would mask ordinary words and digits.
 const SHORTEST: usize = 4;
-/// Shorter secrets, and those of digits alone, are masked as whole words only: a password `test` must
-/// not hide a part of `latest`.
+/// Shorter secrets, and those of digits only, are masked only as whole words: a password `test` must not mask a part
+/// of `latest`.
 const UNMISTAKABLE: usize = 8;
 
-/// A text to look for.
+/// A text to search for.
 struct Needle {
     text: String,
-    /// What is written instead.
+    /// Its replacement.
     shown: String,
-    /// Only where no letter or digit is next to it.
+    /// Match only where no letter or digit is adjacent.
     whole_words: bool,
 }
 
 #[derive(Default)]
 struct Known {
     needles: Vec<Needle>,
-    /// Built when it is first needed after something was learned.
+    /// Built on first use after a secret was learned.
     search: Option<AhoCorasick>,
 }
 
-/// Knows every secret of a run; clones share what they know.
+/// Knows all secrets of a run; clones share them.
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Arc<RwLock<Known>>,
@@ -58,8 +58,8 @@ impl std::fmt::Debug for Redactor {
     }
 }
 
-/// A value without any secret that was known when it was made. Only a [`Redactor`] makes one, so
-/// whoever asks for this type cannot be handed anything else.
+/// A value in which all secrets known at its creation are masked. Only a [`Redactor`] creates one, so code that takes
+/// this type cannot receive an unmasked value.
 pub struct Masked<'a, T: ToOwned + ?Sized>(Cow<'a, T>);
 
 impl<T: ToOwned + ?Sized> Deref for Masked<'_, T> {
@@ -71,30 +71,29 @@ impl<T: ToOwned + ?Sized> Deref for Masked<'_, T> {
 }
 
 impl<'a, T: ToOwned + ?Sized> Masked<'a, T> {
-    /// The value on its own.
+    /// The owned value.
     pub fn into_owned(self) -> T::Owned {
         self.0.into_owned()
     }
 
-    /// A part of it, or the same in another form.
+    /// A part of the value, or the value in another form.
     pub fn part<'b, U: Clone>(&'b self, make: impl FnOnce(&'b T) -> U) -> Masked<'b, U> {
         Masked(Cow::Owned(make(&self.0)))
     }
 
-    /// The value, borrowed if there was nothing to mask.
+    /// The value, borrowed if nothing was masked.
     pub fn into_inner(self) -> Cow<'a, T> {
         self.0
     }
 }
 
 impl Redactor {
-    /// Masks `secret` from now on, in every encoding it is likely to appear in.
+    /// Masks `secret` from now on, in all common encodings.
     pub fn learn(&self, secret: &SecretString) {
         self.learn_as(secret, MASK);
     }
 
-    /// The same for a text that is readable without its secret parts, as URLs are: `shown` is written
-    /// instead of it.
+    /// The same for a text with readable parts, such as a URL: `shown` replaces it.
     pub fn learn_as(&self, secret: &SecretString, shown: &str) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         for part in parts(secret.expose_secret()) {
@@ -110,7 +109,7 @@ impl Redactor {
         }
     }
 
-    /// Whether it knows no secret at all.
+    /// Whether it knows no secret.
     pub fn is_empty(&self) -> bool {
         self.known.read().unwrap_or_else(PoisonError::into_inner).needles.is_empty()
     }
@@ -120,7 +119,7 @@ impl Redactor {
         self.ready().text(text)
     }
 
-    /// The same without waiting for anybody, for a process that panics and may hold the lock itself.
+    /// The same without waiting for the lock, for a process that panics and may own the lock itself.
     pub fn text_now<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
         match self.known.try_read() {
             Ok(known) => Some(known.text(text)),
@@ -129,7 +128,7 @@ impl Redactor {
         }
     }
 
-    /// The same as a type of its own, for those who keep texts.
+    /// The same as a [`Masked`] value.
     pub fn masked_text<'a>(&self, text: &'a str) -> Masked<'a, str> {
         Masked(self.text(text))
     }
@@ -152,11 +151,11 @@ impl Redactor {
         masked.into()
     }
 
-    /// Data with every known secret masked, wherever its types have room for free text: strings, keys of
-    /// maps, and numbers in JSON. It never falls back to the unmasked value.
+    /// Data with every known secret masked where its types allow free text: strings, keys of maps, and numbers in JSON.
+    /// Never returns the unmasked value.
     ///
     /// # Errors
-    /// When the masked data no longer fits its type. Then there is nothing that may be written.
+    /// When the masked data no longer fits its type. Then nothing may be written.
     pub fn masked<'a, T>(&self, value: &'a T) -> Result<Masked<'a, T>, Unmaskable>
     where
         T: Serialize + DeserializeOwned + Clone,
@@ -165,7 +164,7 @@ impl Redactor {
             return Ok(Masked(Cow::Borrowed(value)));
         }
         let json = serde_json::to_vec(value).map_err(Unmaskable::of)?;
-        // Every form of a secret that a masked string could contain is a form in JSON, too.
+        // Every form of a secret in a string also occurs in its JSON.
         if self.ready().find(&json).is_empty() {
             return Ok(Masked(Cow::Borrowed(value)));
         }
@@ -173,8 +172,8 @@ impl Redactor {
         typed::read(plain, self).map(|masked| Masked(Cow::Owned(masked)))
     }
 
-    /// The same where something has to be written: what cannot be masked is replaced by a stand-in, which
-    /// must not take over free text.
+    /// The same where something has to be written: `stand_in` replaces what cannot be masked, and must not copy free
+    /// text.
     pub fn masked_or<'a, T>(&self, value: &'a T, stand_in: impl FnOnce() -> T) -> Masked<'a, T>
     where
         T: Serialize + DeserializeOwned + Clone,
@@ -182,12 +181,12 @@ impl Redactor {
         self.masked(value).unwrap_or_else(|_| Masked(Cow::Owned(stand_in())))
     }
 
-    /// JSON with every known secret masked. What nobody gave a type fits any.
+    /// JSON with every known secret masked. Untyped JSON can always be masked.
     pub fn json<'a>(&self, value: &'a Value) -> Masked<'a, Value> {
         self.masked_or(value, || Value::from(MASK))
     }
 
-    /// The known secrets with everything prepared for searching.
+    /// The known secrets, with the search automaton built.
     fn ready(&self) -> RwLockReadGuard<'_, Known> {
         let read = || self.known.read().unwrap_or_else(PoisonError::into_inner);
         let known = read();
@@ -196,7 +195,7 @@ impl Redactor {
         }
         drop(known);
         self.known.write().unwrap_or_else(PoisonError::into_inner).prepare();
-        // Somebody may learn in between; then `find` searches without the automaton.
+        // Another thread may learn a secret in between; then `find` searches without the automaton.
         read()
     }
 }
@@ -210,7 +209,7 @@ impl Known {
         let mut masked = String::with_capacity(text.len());
         let mut at = 0;
         for (range, shown) in found {
-            // Needles are text, so that their ends are boundaries of characters.
+            // Needles are text, so their ends are character boundaries.
             masked.push_str(text.get(at..range.start).unwrap_or_default());
             masked.push_str(shown);
             at = range.end;
@@ -220,12 +219,12 @@ impl Known {
     }
 
     fn prepare(&mut self) {
-        // Leftmost-longest, so that a secret which contains another is masked whole.
+        // Leftmost-longest, so that a secret that contains another one is masked completely.
         let builder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).to_owned();
         self.search = builder.build(self.needles.iter().map(|needle| &needle.text)).ok();
     }
 
-    /// Where secrets are, in order and without overlap.
+    /// The positions of secrets, in order and without overlap.
     fn find(&self, hay: &[u8]) -> Vec<(Range<usize>, &str)> {
         if self.needles.is_empty() {
             return Vec::new();
@@ -235,7 +234,7 @@ impl Known {
         while let Some((needle, range)) = self.next(hay, at) {
             let needle = &self.needles[needle];
             if needle.whole_words && !is_whole_word(hay, &range) {
-                // A longer secret may begin inside of it.
+                // A longer secret may start inside it.
                 at = range.start + 1;
                 continue;
             }
@@ -251,7 +250,7 @@ impl Known {
         Some((found.pattern().as_usize(), found.range()))
     }
 
-    /// Without the automaton, which may be too large to build. Slow is better than unmasked.
+    /// Searches without the automaton, which may be too large to build. Slow is better than unmasked.
     fn next_slowly(&self, hay: &[u8], at: usize) -> Option<(usize, Range<usize>)> {
         let longest = |start: usize| {
             let fits = |needle: &Needle| hay[start..].starts_with(needle.text.as_bytes());
@@ -264,8 +263,8 @@ impl Known {
     }
 }
 
-/// Whether no letter or digit is next to it; the end of an escape (`\n`, `%20`) is none. A number ends
-/// where its digits do.
+/// Whether no letter or digit is adjacent; the end of an escape (`\n`, `%20`) does not count. For a number, only
+/// adjacent digits count.
 fn is_whole_word(hay: &[u8], range: &Range<usize>) -> bool {
     let digits = hay[range.clone()].iter().all(u8::is_ascii_digit);
     let joins =
@@ -279,8 +278,8 @@ fn is_whole_word(hay: &[u8], range: &Range<usize>) -> bool {
     begins && !hay.get(range.end).is_some_and(joins)
 }
 
-/// A secret itself, and what of it is one on its own: the lines of a key in PEM, which logs print one by
-/// one, and the values of a document of credentials, which a target prints as values.
+/// A secret and its secret parts: the lines of a PEM key, which logs print one by one, and the values of a JSON document
+/// of credentials, which a target prints separately.
 fn parts(secret: &str) -> Vec<String> {
     let trimmed = secret.trim();
     let mut parts: Vec<String> = Vec::new();

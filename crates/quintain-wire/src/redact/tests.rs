@@ -171,7 +171,7 @@ fn data_is_masked_where_its_types_hold_free_text() {
     let state = State::Failed { code: 123_456_789, why: "s3cr3t-canary".into() };
     let masked = redactor.masked(&row("s3cr3t-canary", state)).unwrap().into_owned();
     assert_eq!(masked.secret, "a *** b");
-    assert_eq!(masked.count, 123_456_789, "a count is ours");
+    assert_eq!(masked.count, 123_456_789, "counts are not masked");
     assert_eq!(masked.state, State::Failed { code: 0, why: MASK.into() });
     assert_eq!(masked.seen, [Seen::File { path: "/x/***".into(), step: 1 }]);
     assert_eq!(masked.free, json!({MASK: [MASK, 7, {"secret": MASK}], "n": MASK}));

@@ -1,6 +1,6 @@
-//! Masks data by its types: a value is read again from its JSON, and on the way strings, keys of maps and
-//! numbers of free JSON lose their secrets. Words of our own (variants, names of fields) and measured
-//! numbers stay as they are, so that a secret which happens to be such a word breaks nothing.
+//! Masks data by its types: reads a value again from its JSON, and masks secrets in strings, keys of maps and numbers of
+//! free JSON. Names of variants and fields and measured numbers stay, so that a secret that equals such a word breaks
+//! nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,13 +14,13 @@ use serde_json::{Error, Map, Number, Value};
 
 use super::{MASK, Redactor, UNMISTAKABLE};
 
-/// Data that cannot be written: its type has no room for a mask.
+/// Data that cannot be masked, because its type does not allow a mask.
 #[derive(Debug, thiserror::Error)]
-#[error("a secret in it cannot be masked")]
+#[error("the data contains a secret that cannot be masked")]
 pub struct Unmaskable;
 
 impl Unmaskable {
-    /// The reason may quote the value, so nobody gets it.
+    /// Drops the reason, which may quote the value.
     pub(super) fn of(_: Error) -> Self {
         Self
     }
@@ -32,8 +32,8 @@ pub(super) fn read<T: DeserializeOwned>(
 ) -> Result<T, Unmaskable> {
     let strict = Rules { redactor, keeps_words: false };
     T::deserialize(Reader { value: value.clone(), rules: strict }).or_else(|_| {
-        // A field of a variant that its tag selects looks like a key of a map. A password such as `path`
-        // is not given away by a key of that name.
+        // A field of a tagged variant looks like a key of a map. A key such as `path` does not disclose a password of that
+        // name.
         let lenient = Rules { redactor, keeps_words: true };
         T::deserialize(Reader { value, rules: lenient }).map_err(Unmaskable::of)
     })
@@ -42,7 +42,7 @@ pub(super) fn read<T: DeserializeOwned>(
 #[derive(Clone, Copy)]
 struct Rules<'a> {
     redactor: &'a Redactor,
-    /// Whether keys that are short plain words stay.
+    /// Whether to keep keys that are short plain words.
     keeps_words: bool,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Numbers that have a type of their own are ours, as times and counts are.
+/// Typed numbers, such as times and counts, are ours and not masked.
 macro_rules! own_numbers {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -80,7 +80,7 @@ macro_rules! own_numbers {
     )*};
 }
 
-/// JSON has no word for what is no number.
+/// JSON writes NaN as null.
 macro_rules! own_fractions {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -117,7 +117,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128);
     own_fractions!(deserialize_f32 deserialize_f64);
 
-    /// Codes of errors are the only numbers with a type that a target chooses.
+    /// Error codes are the only typed numbers that a target chooses.
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.value {
             Value::Number(ref number) if self.is_secret(number) => visitor.visit_i64(0),
@@ -174,7 +174,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor.visit_enum(Variant { name, content, rules: self.rules })
     }
 
-    /// A word that selects a variant.
+    /// The name of a variant.
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.value {
             Value::String(name) => visitor.visit_string(name),
@@ -207,9 +207,9 @@ impl<'de> SeqAccess<'de> for Items<'_> {
 struct Entries<'a> {
     rest: serde_json::map::IntoIter,
     value: Option<Value>,
-    /// The names of a struct's fields, which are ours.
+    /// The names of a struct's fields, which are not masked.
     fields: &'static [&'static str],
-    /// Keys that are the same once they are masked, and how many there were.
+    /// Number of keys that are equal after masking.
     seen: BTreeMap<String, usize>,
     rules: Rules<'a>,
 }

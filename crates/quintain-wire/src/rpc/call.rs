@@ -1,4 +1,4 @@
-//! A call as the caller sees it: what is asked, how long it may take, and what came of it.
+//! A call from the caller's view: its request, its deadline and its result.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,16 @@ use crate::transport::{Headers, TransportError};
 /// How long a caller waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadline {
-    /// From the call, or from the last progress if `reset_on_progress`.
+    /// Measured from the call, or from the last progress if `reset_on_progress`.
     pub request: Duration,
-    /// Whether progress starts the clock anew.
+    /// Whether progress restarts the time limit.
     pub reset_on_progress: bool,
-    /// From the call, whatever progress there is.
+    /// Measured from the call, regardless of progress.
     pub max_total: Option<Duration>,
 }
 
 impl Deadline {
-    /// A plain time-out.
+    /// A simple time limit.
     pub fn after(request: Duration) -> Self {
         Self { request, reset_on_progress: false, max_total: None }
     }
@@ -35,25 +35,25 @@ impl Deadline {
     }
 }
 
-/// A request to be sent.
+/// A request to send.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     /// The method.
     pub method: &'a str,
-    /// The parameters; a progress token goes with them in `_meta`.
+    /// The parameters; a progress token is added to their `_meta`.
     pub params: Map<String, Value>,
-    /// Headers over HTTP, beside those of the connection.
+    /// HTTP headers, in addition to those of the connection.
     pub headers: Headers,
-    /// How long to wait.
+    /// Time limit of the response.
     pub deadline: Deadline,
-    /// Whether the answer may open a session.
+    /// Whether the response may open a session.
     pub opens_session: bool,
-    /// Whether the target is told when nobody waits any more; a handshake must not be cancelled.
+    /// Whether to notify the target when the caller stops waiting; a handshake must not be cancelled.
     pub cancellable: bool,
 }
 
 impl<'a> Request<'a> {
-    /// A request without extras.
+    /// A request without optional settings.
     pub fn new(method: &'a str, params: Map<String, Value>, deadline: Deadline) -> Self {
         Self {
             method,
@@ -69,11 +69,11 @@ impl<'a> Request<'a> {
 /// A successful response.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// The whole message as it came.
+    /// The whole message, as received.
     pub frame: Bytes,
     /// The JSON of its `result`.
     pub result: Bytes,
-    /// From handing the request to the transport to the arrival of the response.
+    /// Time from passing the request to the transport to the arrival of the response.
     pub took: Duration,
     /// What the target reported about this request in the meantime.
     pub notices: Vec<Notice>,
@@ -84,10 +84,10 @@ impl Reply {
     /// The result as a JSON value.
     ///
     /// # Errors
-    /// When the result is nested too deeply or has too many parts to be held as a value.
+    /// When the result is nested too deeply, or has too many parts to parse.
     pub fn value(&self) -> Result<Value, CallError> {
         let unreadable = |why| CallError::Unreadable { why, frame: self.frame.clone() };
-        // A part costs tens of bytes in memory and as few as two on the wire.
+        // A part takes tens of bytes in memory, but as few as two bytes in the message.
         let parts = self.result.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
         if parts > self.parts_limit {
             return Err(unreadable(format!("it has more than {} parts", self.parts_limit)));
@@ -95,7 +95,7 @@ impl Reply {
         serde_json::from_slice(&self.result).map_err(|error| unreadable(error.to_string()))
     }
 
-    /// The result that a task ended with, out of its last state.
+    /// The result of a finished task, taken from its last state.
     pub(crate) fn of_task(mut self) -> Result<Self, CallError> {
         #[derive(serde::Deserialize)]
         struct State<'a> {
@@ -124,15 +124,15 @@ impl Reply {
 /// Why a request has no result.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CallError {
-    /// The target answered with an error.
+    /// The target responded with an error.
     #[error("{error}")]
     Rpc {
         /// The error.
         error: RpcError,
-        /// The HTTP status it came with, if that is an error too.
+        /// The HTTP status of the response, if it is an error, too.
         status: Option<StatusCode>,
     },
-    /// The target did not answer in time.
+    /// The target did not respond in time.
     #[error("MCP error -32001: Request timed out after {} ms", .after.as_millis())]
     TimedOut {
         /// How long we waited.
@@ -149,12 +149,12 @@ pub enum CallError {
     /// A listing that does not end.
     #[error("{method} does not end: {why}")]
     Endless {
-        /// What was listed.
+        /// The method of the listing.
         method: String,
-        /// Which bound was hit.
+        /// The limit that was reached.
         why: String,
     },
-    /// The request or its response got lost.
+    /// The transport lost the request or its response.
     #[error(transparent)]
     Transport(#[from] TransportError),
 }

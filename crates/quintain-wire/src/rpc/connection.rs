@@ -1,4 +1,4 @@
-//! One conversation with a target: requests wait for responses, everything else becomes a notice.
+//! One connection to a target: requests wait for responses, everything else becomes a notice.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
@@ -19,11 +19,11 @@ use crate::limits::Limits;
 use crate::message::{self, Id, Message, Oversized, Part, RpcError};
 use crate::transport::{self, Headers, Outgoing, Sink, Transport, TransportError};
 
-/// Answers to a target's own requests that may be in the making at once.
+/// Maximum number of requests of a target that are answered in parallel.
 const ANSWERS_AT_ONCE: usize = 64;
-/// How much of a frame that is no message is kept.
+/// Number of bytes to keep of a frame that is not a message.
 const EXCERPT: usize = 200;
-/// Requests that are remembered after nobody waits for them any more.
+/// Number of abandoned requests to remember.
 const ABANDONED: usize = 64;
 
 struct Settled {
@@ -41,7 +41,7 @@ struct Waiter {
 
 struct Shared {
     waiting: Mutex<HashMap<Id, Waiter>>,
-    /// Requests that were given up lately; an answer to one of them is late, not stray.
+    /// Recently abandoned requests; a response to one of them is late, not stray.
     abandoned: Mutex<VecDeque<Id>>,
     notices: Notices,
     responder: Arc<dyn Responder>,
@@ -53,7 +53,7 @@ struct Shared {
     ended: OnceLock<TransportError>,
 }
 
-/// One conversation. Dropping it ends the transport.
+/// One connection. Dropping it ends the transport.
 pub struct Connection {
     shared: Arc<Shared>,
     transport: Arc<dyn Transport>,
@@ -62,7 +62,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Opens a transport with `open`, which is handed the sink for what it reads.
+    /// Opens a transport with `open`, which receives the sink for incoming messages.
     ///
     /// # Errors
     /// When the transport cannot be opened.
@@ -89,8 +89,7 @@ impl Connection {
             ended: OnceLock::new(),
         });
         let transport: Arc<dyn Transport> = Arc::new(open(shared.clone()).await?);
-        // The transport's tasks hold the sink; a weak reference back keeps the two from owning
-        // each other.
+        // The tasks of the transport own the sink; a weak reference back prevents a cycle.
         let _ = shared.transport.set(Arc::downgrade(&transport));
         Ok(Self {
             shared,
@@ -100,7 +99,7 @@ impl Connection {
         })
     }
 
-    /// Sends a request with an id of ours and waits for its response.
+    /// Sends a request with a new id and waits for its response.
     ///
     /// # Errors
     /// When there is no result: see [`CallError`].
@@ -142,10 +141,10 @@ impl Connection {
         });
     }
 
-    /// Sends a notification and waits until the target has taken it.
+    /// Sends a notification and waits until the target has received it.
     ///
     /// # Errors
-    /// When it does not take it in time.
+    /// When the target does not receive it in time.
     pub async fn notify_delivered(
         &self,
         method: &str,
@@ -165,16 +164,16 @@ impl Connection {
         }
     }
 
-    /// Sends any bytes at all; `expects` names the id whose response is awaited, if one is.
+    /// Sends any bytes; `expects` is the id whose response the caller waits for, if any.
     pub(crate) fn send_bytes(&self, bytes: Bytes, expects: Option<Id>, headers: Headers) {
         self.transport_send(Outgoing { bytes, expects, headers, ..Outgoing::default() });
     }
 
-    /// Waits for a response to `id`, which something else sends.
+    /// Waits for a response to `id`, which is sent separately.
     pub(crate) fn expect(&self, id: Id, cancel: bool) -> InFlight<'_> {
         let (tx, rx) = oneshot::channel();
         let waiter = Waiter { tx, progressed: Instant::now(), notices: Vec::new() };
-        // Looked at under the lock that `end` drains under, so that no waiter slips in between.
+        // Checked under the same lock as in `end`, so that no waiter is added after `end`.
         let mut waiting = self.shared.waiting();
         match self.shared.ended.get() {
             Some(error) => waiter.settle(Bytes::new(), Err(error.clone().into())),
@@ -184,47 +183,47 @@ impl Connection {
         InFlight { connection: self, id: Some(id), rx, cancel }
     }
 
-    /// Headers that go with every message from now on.
+    /// Sets the headers of all following messages.
     pub fn set_ambient_headers(&self, headers: Headers) {
         *self.shared.ambient.write().unwrap_or_else(PoisonError::into_inner) = headers;
     }
 
-    /// Whether an abandoned request is announced; over modern HTTP, closing its stream says it.
+    /// Whether abandoning a request sends a notification; over modern HTTP, closing the stream cancels it.
     pub fn set_cancels_by_notice(&self, yes: bool) {
         self.cancels_by_notice.store(yes, Ordering::Relaxed);
     }
 
-    /// The transport below.
+    /// The transport of the connection.
     pub fn transport(&self) -> &dyn Transport {
         &*self.transport
     }
 
-    /// Opens the stream for messages that answer no request.
+    /// Opens the stream for messages that are not responses.
     pub async fn listen(&self) {
         self.transport.listen(self.ambient()).await;
     }
 
-    /// What the client declares to be able to answer.
+    /// Answers requests of the target.
     pub fn responder(&self) -> &dyn Responder {
         &*self.shared.responder
     }
 
-    /// The caps of this connection.
+    /// The limits of this connection.
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
     }
 
-    /// The notices since the last call, and how many were dropped from a flood.
+    /// The notices since the last call, and the number of dropped ones.
     pub fn take_notices(&self) -> (Vec<Notice>, usize) {
         self.shared.notices.take()
     }
 
-    /// Why the conversation is over, if it is.
+    /// The error that ended the connection, if it has ended.
     pub fn ended(&self) -> Option<&TransportError> {
         self.shared.ended.get()
     }
 
-    /// Ends the conversation.
+    /// Ends the connection.
     pub async fn close(&self) {
         self.shared.end(TransportError::Closed);
         self.transport.close(self.ambient()).await;
@@ -242,14 +241,14 @@ impl Connection {
         if self.transport.is_http() {
             outgoing.headers.extend(self.ambient());
         } else {
-            // HTTP transports record by themselves, since only they know the headers.
+            // HTTP transports record by themselves, because only they know the headers.
             self.shared.recording.record(Direction::Sent, &outgoing.bytes, None);
         }
         self.transport.send(outgoing);
     }
 }
 
-/// A request whose response is awaited; dropping it cancels the request.
+/// A request that waits for its response; dropping it cancels the request.
 pub(crate) struct InFlight<'a> {
     connection: &'a Connection,
     id: Option<Id>,
@@ -272,7 +271,7 @@ impl InFlight<'_> {
                 }
                 Ok(Err(_)) => return Err(TransportError::Closed.into()),
                 Err(_) => {
-                    // Progress only moves a mark; whether it buys time is asked when time is up.
+                    // Progress only stores a time; the deadline is recomputed when it is reached.
                     let later = deadline.end(started, self.progressed().unwrap_or(started));
                     if later <= end {
                         return Err(CallError::TimedOut { after: started.elapsed() });
@@ -283,7 +282,7 @@ impl InFlight<'_> {
         }
     }
 
-    /// Waits for the response, whatever it is.
+    /// Waits for the response, be it a result or an error.
     pub(crate) async fn outcome(
         mut self,
         deadline: Deadline,
@@ -321,7 +320,7 @@ impl Drop for InFlight<'_> {
 impl Waiter {
     fn settle(self, frame: Bytes, outcome: Result<Bytes, CallError>) {
         let settled = Settled { frame, outcome, at: Instant::now(), notices: self.notices };
-        // The caller may be gone; then nobody misses the answer.
+        // The caller may no longer wait; then the result is dropped.
         let _ = self.tx.send(settled);
     }
 }
@@ -339,7 +338,7 @@ impl Shared {
         abandoned.push_back(id);
     }
 
-    /// Whether this is the first answer to a request that nobody waits for any more.
+    /// Whether this is the first response to an abandoned request.
     fn was_abandoned(&self, id: &Id) -> bool {
         let mut abandoned = self.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
         let at = abandoned.iter().position(|known| known == id);
@@ -359,7 +358,7 @@ impl Shared {
         let waiter = self.waiting().remove(id);
         match waiter {
             Some(waiter) => waiter.settle(frame.clone(), outcome),
-            None if self.was_abandoned(id) => tracing::debug!(%id, "a late answer"),
+            None if self.was_abandoned(id) => tracing::debug!(%id, "late response"),
             None => self.notices.push(Notice::Stray { id: id.to_string() }),
         }
     }
@@ -382,7 +381,7 @@ impl Shared {
         self.notices.push(notice);
     }
 
-    /// What sends the answer to a request of the target, once there is one.
+    /// A function that sends the response to a request of the target.
     fn reply_to(&self, id: Id) -> Option<impl FnOnce(Result<Value, RpcError>) + Send + 'static> {
         let transport = self.transport.get().and_then(Weak::upgrade)?;
         let recording = self.recording.clone();
@@ -407,7 +406,7 @@ impl Shared {
         }
         let params = serde_json::from_slice(params).unwrap_or(Value::Null);
         let responder = self.responder.clone();
-        // Answered inline where the answer is ready at once, as scripted ones are.
+        // Scripted answers are ready at once and are sent without a task.
         let mut answer = Box::pin(async move {
             let outcome = responder.answer(&method, &params).await;
             (method, outcome)
@@ -444,9 +443,9 @@ impl Sink for Shared {
         });
     }
 
-    /// Only the call that a skipped message answers fails. One that names no request can be the
-    /// answer to the only call in flight, which then fails at once; with several in flight nothing
-    /// tells whose it was, so none is failed and the one that gets no answer reaches its deadline.
+    /// Only the call fails that a skipped message answers. A message without an id can be the response to the only call in
+    /// flight, which then fails at once. With several calls in flight it cannot be assigned: none of them fails, and the
+    /// one without a response reaches its deadline.
     fn oversized(&self, message: Oversized) {
         let limit = self.limits.message_bytes;
         let too_large = || TransportError::TooLarge { limit };
@@ -482,7 +481,7 @@ impl Sink for Shared {
     fn failed(&self, id: &Id, error: TransportError) {
         let waiter = self.waiting().remove(id);
         let Some(waiter) = waiter else { return };
-        // An HTTP error may carry the JSON-RPC error that explains it; some carry no id.
+        // An HTTP error may contain the JSON-RPC error that explains it, sometimes without an id.
         let explained = match &error {
             TransportError::Status { status, body, .. } => error_in(body)
                 .map(|error| (body.clone(), CallError::Rpc { error, status: Some(*status) })),

@@ -1,4 +1,4 @@
-//! Messages of ours as the bytes that go on the wire, written without building them as values first.
+//! Encodes messages directly as bytes, without building values first.
 
 use std::io::Write as _;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::message::{Id, RpcError};
 
-/// Room for an ordinary call, so that most messages are written without growing.
+/// Initial capacity: enough for most messages.
 const ORDINARY: usize = 256;
 
 /// A request; if its id is a number, its `_meta` carries that number as the progress token.
@@ -34,7 +34,7 @@ pub(crate) fn notification(method: &str, params: &Map<String, Value>) -> Bytes {
     close(bytes)
 }
 
-/// The answer to a request of the target.
+/// The response to a request of the target.
 pub(crate) fn response(id: &Id, outcome: Result<Value, RpcError>) -> Bytes {
     let mut bytes = open(Some(id));
     match outcome {
@@ -77,14 +77,14 @@ fn close(mut bytes: Vec<u8>) -> Bytes {
     bytes.into()
 }
 
-/// Serialising values and strings into memory cannot fail, so there is no error to pass on.
+/// Serialising values and strings to memory cannot fail, so no error is returned.
 fn write_json(bytes: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     let written = serde_json::to_writer(bytes, value);
     debug_assert!(written.is_ok());
 }
 
-/// Parameters as they are, and a progress token in their `_meta`. Writing it in passing spares every
-/// call two maps and their keys.
+/// Parameters with a progress token in their `_meta`. Writing the token while serialising saves two maps and their
+/// keys for every call.
 struct WithToken<'a> {
     members: &'a Map<String, Value>,
     token: i64,
@@ -98,7 +98,7 @@ impl Serialize for WithToken<'_> {
                 Value::Object(members) if name == "_meta" => {
                     map.serialize_entry(name, &Meta { members, token: self.token })?;
                 }
-                // A caller that puts something else there wants it there.
+                // The caller chose another value deliberately.
                 value => map.serialize_entry(name, value)?,
             }
         }

@@ -9,26 +9,26 @@ use super::connection::Connection;
 use crate::message::Id;
 use crate::transport::{Headers, RawAnswer, RawHttp, TransportError};
 
-/// The misbehaving client that every connection can be.
+/// Sends faulty messages over a connection.
 pub struct Fault<'a> {
     connection: &'a Connection,
 }
 
 impl<'a> Fault<'a> {
-    /// Misbehaves on `connection`.
+    /// Sends faults over `connection`.
     pub fn new(connection: &'a Connection) -> Self {
         Self { connection }
     }
 
-    /// Sends bytes as one message, whatever they are, and waits for nothing.
+    /// Sends any bytes as one message, without waiting for a response.
     pub fn send(&self, bytes: impl Into<Bytes>) {
         self.connection.send_bytes(bytes.into(), None, Vec::new());
     }
 
-    /// Sends bytes as one message and waits for the response to `id`, be it result or error.
+    /// Sends any bytes as one message and waits for the response to `id`, be it result or error.
     ///
     /// # Errors
-    /// When no response to that id comes in time.
+    /// When there is no response to that id in time.
     pub async fn exchange(
         &self,
         bytes: impl Into<Bytes>,
@@ -43,16 +43,16 @@ impl<'a> Fault<'a> {
         Ok(Answer { frame, outcome })
     }
 
-    /// Sends an HTTP request of any shape.
+    /// Sends any HTTP request.
     ///
     /// # Errors
-    /// When the target is not spoken to over HTTP or does not answer.
+    /// When the transport is not HTTP, or the target does not respond.
     pub async fn http(&self, request: RawHttp) -> Result<RawAnswer, TransportError> {
         self.connection.transport().raw_http(request).await
     }
 }
 
-/// What came back for a fault.
+/// The response to a fault.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The whole message.

@@ -1,4 +1,4 @@
-//! What a target tells us unasked: kept in order and bounded.
+//! Messages that a target sends unasked, in order and limited in number.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -6,33 +6,33 @@ use std::sync::{Mutex, PoisonError};
 use bytes::Bytes;
 use serde_json::Value;
 
-/// A notification, or a frame that is not JSON-RPC at all.
+/// A message of the target that is not a response to a waiting call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
-    /// The target notified us.
+    /// A notification.
     Notification {
         /// The method.
         method: String,
         /// The JSON of its parameters.
         params: Bytes,
     },
-    /// The target wrote something that is no message.
+    /// Bytes that are not a JSON-RPC message.
     Garbled {
         /// What is wrong with it.
         why: String,
-        /// The start of it.
+        /// Its first bytes.
         excerpt: Bytes,
     },
-    /// A response that nobody waits for.
+    /// A response that no call waits for.
     Stray {
-        /// The id it carries.
+        /// Its id.
         id: String,
     },
-    /// The target asked us something, and this is what we answered.
+    /// A request of the target, and whether we answered it.
     Asked {
-        /// The method it asked.
+        /// The requested method.
         method: String,
-        /// Whether we answered with a result.
+        /// Whether the answer was a result.
         answered: bool,
     },
 }
@@ -49,7 +49,7 @@ impl Notice {
     }
 }
 
-/// A bounded queue of notices; a flood pushes out the oldest and is counted.
+/// A bounded queue of notices; drops the oldest ones and counts them.
 pub(crate) struct Notices {
     kept: Mutex<(VecDeque<Notice>, usize)>,
     limit: usize,

@@ -1,7 +1,7 @@
-//! What we answer when a server asks back: roots, sampling, elicitation.
+//! Answers to requests of a server: roots, sampling, elicitation.
 //!
-//! Nothing is answered unless it was declared: a server that asks for more gets "method not found",
-//! as a client without that capability would answer.
+//! Only declared capabilities are answered: other requests get "method not found", as from a client without that
+//! capability.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::message::RpcError;
 
 /// Answers a target's requests.
 pub trait Responder: Send + Sync {
-    /// The client capabilities this responder stands for.
+    /// The client capabilities that this responder declares.
     fn capabilities(&self) -> Map<String, Value>;
 
     /// Answers one request.
@@ -27,7 +27,7 @@ pub trait Responder: Send + Sync {
 /// How to answer an elicitation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Elicited {
-    /// Accept with the defaults that the requested schema names.
+    /// Accept with the defaults of the requested schema.
     Defaults,
     /// `accept`, `decline` or `cancel`, with content for the first.
     Reply {
@@ -38,13 +38,13 @@ pub enum Elicited {
     },
 }
 
-/// Scripted answers. Each list is played in order; its last entry repeats.
+/// Scripted answers. Each list is used in order; its last entry repeats.
 #[derive(Debug, Default)]
 pub struct Script {
     roots: Option<Vec<Value>>,
     sampling: Option<Mutex<VecDeque<Value>>>,
     elicitation: Option<Mutex<VecDeque<Elicited>>>,
-    /// Further capabilities to declare, such as extensions.
+    /// Additional capabilities to declare, such as extensions.
     extra: Map<String, Value>,
 }
 

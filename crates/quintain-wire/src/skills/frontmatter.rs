@@ -1,13 +1,13 @@
-//! The YAML between the first two `---` lines of a `SKILL.md`, as JSON, so that it can be compared.
+//! The YAML between the first two `---` lines of a `SKILL.md`, as JSON, for comparison.
 //!
-//! What readers disagree about (duplicate keys, aliases, tags) is refused: a file that means one
-//! thing to us and another to a host is exactly what the comparison is to prevent.
+//! Features that parsers interpret differently (duplicate keys, aliases, tags) are refused: the comparison must detect
+//! a file that means one thing to us and another to a host.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
 const FENCE: &str = "---";
-/// Deeper than any front matter, and shallow enough to compare by recursion.
+/// Maximum depth: deeper than any front matter, and safe for recursion.
 const DEPTH: usize = 32;
 
 /// Reads the front matter of a file.
@@ -15,7 +15,7 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
     let mut lines = text.split_inclusive('\n');
     let is_fence = |line: &str| line.trim_end() == FENCE;
     let first = lines.next().filter(|line| is_fence(line));
-    let first = first.ok_or("it does not begin with front matter")?;
+    let first = first.ok_or("it does not start with front matter")?;
     let mut end = first.len();
     for line in lines {
         if is_fence(line) {
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
     Err("its front matter has no end".to_owned())
 }
 
-/// An open sequence or mapping; a mapping remembers the key whose value comes next.
+/// An open sequence or mapping; a mapping has the key of the next value.
 enum Open {
     Sequence(Vec<Value>),
     Mapping(Map<String, Value>, Option<String>),
@@ -82,7 +82,7 @@ fn name_of(key: Value, members: &Map<String, Value>) -> Result<String, String> {
     let name = match key {
         Value::String(name) => name,
         Value::Array(_) | Value::Object(_) => {
-            return Err("its front matter has a key that is no word".to_owned());
+            return Err("its front matter has a key that is not a scalar".to_owned());
         }
         other => other.to_string(),
     };
@@ -92,7 +92,7 @@ fn name_of(key: Value, members: &Map<String, Value>) -> Result<String, String> {
     Ok(name)
 }
 
-/// A scalar by the core schema of YAML 1.2.
+/// A scalar in the core schema of YAML 1.2.
 fn scalar(text: &str, style: ScalarStyle) -> Value {
     if style != ScalarStyle::Plain {
         return text.into();
@@ -124,7 +124,7 @@ fn number(text: &str) -> Option<Value> {
 /// Compares field by field; the error names the first field that differs.
 pub(super) fn compare(found: &Value, promised: &Value) -> Result<(), String> {
     let (Value::Object(found), Value::Object(promised)) = (found, promised) else {
-        return Err("its front matter is no mapping".to_owned());
+        return Err("its front matter is not a mapping".to_owned());
     };
     let differs = |name: &&String| match (found.get(*name), promised.get(*name)) {
         (Some(found), Some(promised)) => !same(found, promised),
@@ -136,7 +136,7 @@ pub(super) fn compare(found: &Value, promised: &Value) -> Result<(), String> {
     }
 }
 
-/// Equality in which `1` and `1.0` are the same number, as they are to a server written in JavaScript.
+/// Equality in which `1` and `1.0` are the same number, because a server in JavaScript does not distinguish them.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {

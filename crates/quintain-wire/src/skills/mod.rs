@@ -1,5 +1,5 @@
-//! Skills that a server serves (the `io.modelcontextprotocol/skills` extension), read as a host must:
-//! nothing ahead of need, and nothing that differs from what the listing promised.
+//! Skills of a server (the `io.modelcontextprotocol/skills` extension), read as a host must read them: files are loaded
+//! only when needed, and must match the listing.
 
 mod frontmatter;
 
@@ -12,60 +12,60 @@ use sha2::{Digest as _, Sha256};
 use crate::rpc::CallError;
 use crate::session::{Listable, Session};
 
-/// The name under which a client declares that it can use skills.
+/// Name of the capability that a client declares to use skills.
 pub const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
 /// One skill as its server lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skill {
-    /// Its `SKILL.md`.
+    /// URI of its `SKILL.md`.
     pub uri: String,
-    /// The front matter that its `SKILL.md` has to repeat.
+    /// The front matter that its `SKILL.md` must repeat.
     pub frontmatter: Value,
-    /// Its files; none if the server makes them up as they are asked for.
+    /// Its files; none if the server generates them on request.
     pub files: Option<Vec<Promise>>,
 }
 
-/// What the listing promises of a file.
+/// What the listing promises about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promise {
     /// The file.
     pub uri: String,
     /// `sha256:` and the digest in hexadecimal.
     pub digest: String,
-    /// Its length in bytes, where it is told.
+    /// Its length in bytes, if the listing contains it.
     pub size: Option<u64>,
 }
 
-/// A file that holds what the listing promised, as far as it promised anything.
+/// A file that matches the listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillFile {
     /// The content.
     pub bytes: Bytes,
-    /// Whether a digest vouches for the content. A file that was never promised cannot be verified.
+    /// Whether a digest confirms the content. A file that is not in the listing cannot be verified.
     pub verified: bool,
 }
 
 /// Why a skill must not be used.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SkillError {
-    /// The server did not answer.
+    /// The server did not respond, or with an error.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// An entry of the listing makes no sense.
-    #[error("the listing holds a skill that cannot be used: {why}")]
+    /// An entry of the listing is not valid.
+    #[error("the listing contains a skill that cannot be used: {why}")]
     Entry {
         /// What is wrong with it.
         why: String,
     },
-    /// The answer to a read holds no such file.
-    #[error("{uri}: the answer holds no content for it")]
+    /// The response to a read does not contain the file.
+    #[error("{uri}: the response contains no content for it")]
     NoContent {
         /// The file.
         uri: String,
     },
-    /// The file is not what was promised.
-    #[error("{uri} is not what the listing promised: {why}")]
+    /// The file does not match the listing.
+    #[error("{uri} does not match the listing: {why}")]
     Broken {
         /// The file.
         uri: String,
@@ -74,17 +74,17 @@ pub enum SkillError {
     },
 }
 
-/// Lists the skills of a server. None of their files is read.
+/// Lists the skills of a server, without reading their files.
 ///
 /// # Errors
-/// When the server does not list them, or lists what no skill can be.
+/// When the server does not list them, or an entry is not valid.
 pub async fn list(session: &Session) -> Result<Vec<Skill>, SkillError> {
     let listing = session.list(Listable::Skills).await?;
     listing.items.iter().map(Skill::from_value).collect()
 }
 
 impl Skill {
-    /// Reads an entry of the listing.
+    /// Parses an entry of the listing.
     ///
     /// # Errors
     /// When it has no URI, no front matter or a file without a digest.
@@ -109,7 +109,7 @@ impl Skill {
     /// Reads `SKILL.md` and compares its front matter with the listing.
     ///
     /// # Errors
-    /// When it cannot be had, or is not what was promised: then the skill must not be used.
+    /// When it cannot be read, or does not match the listing: then the skill must not be used.
     pub async fn load(&self, session: &Session) -> Result<SkillFile, SkillError> {
         let file = self.read(session, &self.uri).await?;
         self.check_frontmatter(&file.bytes).map_err(|why| broken(&self.uri, why))?;
@@ -119,7 +119,7 @@ impl Skill {
     /// Reads one file of the skill.
     ///
     /// # Errors
-    /// When it cannot be had, or is not what was promised.
+    /// When it cannot be read, or does not match the listing.
     pub async fn read(&self, session: &Session, uri: &str) -> Result<SkillFile, SkillError> {
         let promise = self.promise(uri).map_err(|why| broken(uri, why))?;
         let answer = session.read_resource(uri).await?.value()?;
@@ -131,7 +131,7 @@ impl Skill {
         Ok(SkillFile { bytes: bytes.into(), verified: promise.is_some() })
     }
 
-    /// What was promised of a file; an error if the listing, which is complete, does not know it.
+    /// The entry of a file; an error if the listing is complete and does not contain it.
     fn promise(&self, uri: &str) -> Result<Option<&Promise>, String> {
         let Some(files) = &self.files else { return Ok(None) };
         let found = files.iter().find(|promise| promise.uri == uri);
@@ -166,12 +166,12 @@ impl Promise {
         if found.eq_ignore_ascii_case(wanted) {
             Ok(())
         } else {
-            Err("its SHA-256 is another one".to_owned())
+            Err("its SHA-256 differs".to_owned())
         }
     }
 }
 
-/// The content of `uri` in the answer to `resources/read`.
+/// The content of `uri` in the response to `resources/read`.
 fn content(answer: &Value, uri: &str) -> Option<Vec<u8>> {
     let contents = answer.get("contents")?.as_array()?;
     let content = contents.iter().find(|content| content["uri"] == uri)?;

@@ -1,6 +1,6 @@
-//! Carries one HTTP request to a target: credentials, redirects, recording.
+//! Sends HTTP requests to a target: credentials, redirects, recording.
 //!
-//! Credentials go to the origin the user named and nowhere else, whatever a redirect says.
+//! Credentials are sent only to the origin that the user named, even after a redirect.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,25 +18,25 @@ use crate::destination::Destinations;
 use crate::frame::{Direction, HttpMeta, Recording};
 use crate::net::{self, BodyError, Client, SendError};
 
-/// Redirects followed within one origin.
+/// Maximum number of redirects within one origin.
 const REDIRECTS: usize = 5;
-/// Refusals answered with new credentials; the authorizer gives up earlier if it has none.
+/// Maximum number of retries with new credentials; the authorizer may give up earlier.
 const RENEWALS: usize = 4;
-/// How much of an error body is kept.
+/// Maximum size of an error body to keep.
 const ERROR_BODY: usize = 64 << 10;
 
-/// A target behind a URL.
+/// A target with a URL.
 #[derive(Clone)]
 pub struct HttpConfig {
     /// The MCP endpoint.
     pub url: Url,
-    /// Headers of the user's own.
+    /// Headers from the user.
     pub headers: HeaderMap,
-    /// Where credentials come from.
+    /// Provides credentials.
     pub authorizer: Arc<dyn Authorizer>,
-    /// How long a connection may take to be made.
+    /// Time limit for opening a connection.
     pub connect_timeout: Duration,
-    /// Where requests may go; redirects are checked, too.
+    /// Allowed destinations; redirects are checked, too.
     pub destinations: Destinations,
 }
 
@@ -58,7 +58,7 @@ impl Courier {
         &self.config.url
     }
 
-    /// Sends a request with credentials; a refusal is retried if the authorizer has better ones.
+    /// Sends a request with credentials; retries after a refusal if the authorizer has other credentials.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -87,7 +87,7 @@ impl Courier {
         }
     }
 
-    /// Sends a request of any shape once; its headers replace those of `usual`.
+    /// Sends any request once; its headers replace those of `usual`.
     pub(crate) async fn send_raw(
         &self,
         url: &Url,
@@ -153,7 +153,7 @@ impl Courier {
             let meta = HttpMeta::request(method.as_str(), &to, &all);
             self.recording.record(Direction::Sent, body, Some(meta));
         }
-        // Built by hand: the builder would copy every header once more.
+        // Without the builder, which would copy every header again.
         let mut request = Request::new(method.clone(), to);
         *request.headers_mut() = all;
         *request.body_mut() = Some(body.clone().into());
@@ -182,7 +182,9 @@ fn attach(
 ) -> Result<(), AuthError> {
     for (name, value) in &credentials.headers {
         let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| {
-            AuthError::Failed(format!("the credential for `{name}` holds characters no header may"))
+            AuthError::Failed(format!(
+                "the credential for `{name}` contains characters that headers forbid"
+            ))
         })?;
         value.set_sensitive(true);
         headers.insert(name, value);
@@ -202,7 +204,7 @@ fn redirect(response: &Response, at: &Url) -> Option<Url> {
     at.join(location.to_str().ok()?).ok()
 }
 
-/// A URL as it may be shown: queries and user names can hold credentials.
+/// A URL for display: queries and user names can contain credentials.
 pub(crate) fn shown(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
@@ -211,14 +213,14 @@ pub(crate) fn shown(url: &Url) -> String {
     url.into()
 }
 
-/// The error that a response with an error status stands for.
+/// The error for a response with an error status.
 pub(crate) async fn status_error(response: Response, url: &Url) -> TransportError {
     let status = response.status();
     let body = clipped_body(response).await;
     TransportError::Status { url: shown(url), status, body }
 }
 
-/// The start of a body, for messages; never more than a screenful matters.
+/// The start of a body, for messages.
 pub(crate) async fn clipped_body(mut response: Response) -> Bytes {
     let mut body = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {
@@ -231,7 +233,7 @@ pub(crate) async fn clipped_body(mut response: Response) -> Bytes {
     body.into()
 }
 
-/// Whether the content type of a response is `wanted`, whatever parameters follow.
+/// Whether the content type of a response is `wanted`, with any parameters.
 pub(crate) fn is_type(response: &Response, wanted: &str) -> bool {
     let value = response.headers().get(CONTENT_TYPE).map_or(&[][..], HeaderValue::as_bytes);
     let kind = value.split(|&byte| byte == b';').next().unwrap_or_default();
@@ -243,7 +245,7 @@ pub(crate) fn content_type(response: &Response) -> String {
     value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }
 
-/// The headers of a message that is POSTed.
+/// The headers of a POST with a message.
 pub(crate) fn post_headers(extra: &[(HeaderName, HeaderValue)]) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(extra.len() + 4);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

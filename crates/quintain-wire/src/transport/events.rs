@@ -1,4 +1,4 @@
-//! A server-sent-events parser that is indifferent to how the stream is cut into chunks.
+//! A parser for server-sent events that accepts chunks of any size.
 
 use bytes::{Buf, Bytes, BytesMut};
 
@@ -13,7 +13,7 @@ pub struct Event {
     pub data: Bytes,
 }
 
-/// Collects chunks and gives back whole events; comments and unknown fields are skipped.
+/// Collects chunks and returns whole events; skips comments and unknown fields.
 #[derive(Debug)]
 pub struct Events {
     buffer: BytesMut,
@@ -25,16 +25,16 @@ pub struct Events {
     last_id: Option<String>,
     retry_ms: Option<u64>,
     at_start: bool,
-    /// The last line ended in `\r`: a `\n` that follows belongs to it.
+    /// The last line ended with `\r`: a following `\n` belongs to it.
     skip_feed: bool,
     skippable: usize,
-    /// The event that is being skipped, since it exceeded the limit.
+    /// The event that is being skipped because it exceeded the limit.
     skip: Option<Skip>,
-    /// What a line is whose beginning was skipped already.
+    /// The kind of a line whose start was skipped already.
     cut_line: Option<CutLine>,
 }
 
-/// A line that is longer than the limit.
+/// A line that exceeds the limit.
 #[derive(Debug, Clone, Copy)]
 enum CutLine {
     Data,
@@ -42,7 +42,7 @@ enum CutLine {
 }
 
 impl Events {
-    /// Events of at most `limit` bytes; a longer one ends the stream.
+    /// Accepts events of at most `limit` bytes; a longer one ends the stream.
     pub fn new(limit: usize) -> Self {
         Self {
             buffer: BytesMut::new(),
@@ -61,24 +61,24 @@ impl Events {
         }
     }
 
-    /// Events above the limit are skipped up to so many bytes, and do not end the stream.
+    /// Skips events above the limit, up to this number of bytes, instead of ending the stream.
     #[must_use]
     pub fn skipping(mut self, bytes: usize) -> Self {
         self.skippable = bytes;
         self
     }
 
-    /// The id of the last event that had one, to resume after.
+    /// The id of the last event that had one, for resuming.
     pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
 
-    /// How long the server wants us to wait before reconnecting.
+    /// The time that the server asks us to wait before reconnecting.
     pub fn retry_ms(&self) -> Option<u64> {
         self.retry_ms
     }
 
-    /// Adds what was read from the stream.
+    /// Adds bytes from the stream.
     pub fn push(&mut self, chunk: &[u8]) {
         self.buffer.extend_from_slice(chunk);
     }
@@ -112,7 +112,7 @@ impl Events {
         Ok(None)
     }
 
-    /// Skips the data that has come so far; whatever data follows is skipped too.
+    /// Skips the data so far, and all data that follows.
     fn skip_data(&mut self) -> Result<&mut Skip, TooLong> {
         let data = std::mem::take(&mut self.data);
         let skip = self.skip.get_or_insert_with(|| Skip::new(self.skippable));
@@ -120,7 +120,7 @@ impl Events {
         Ok(skip)
     }
 
-    /// Skips what has come of a line that is longer than the limit.
+    /// Skips the received part of a line that exceeds the limit.
     fn skip_line(&mut self) -> Result<(), TooLong> {
         if let Some(cut) = self.cut_line {
             let piece = std::mem::take(&mut self.buffer);
@@ -128,7 +128,7 @@ impl Events {
         }
         self.skip_data()?;
         if b"data:".starts_with(&self.buffer) {
-            // It is too early to tell what this line is.
+            // The kind of this line is not known yet.
             return Ok(());
         }
         let piece = std::mem::take(&mut self.buffer);
@@ -210,7 +210,7 @@ impl Events {
             return Err(TooLong::Skipped(skip.end()));
         }
         let data = self.data.split().freeze();
-        // An event without data (a priming event that only carries an id) is not dispatched.
+        // An event without data (a priming event with only an id) is not dispatched.
         Ok((has_data && !data.is_empty()).then_some(Event { kind, data }))
     }
 }

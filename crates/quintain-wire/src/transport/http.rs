@@ -1,7 +1,7 @@
-//! Streamable HTTP: a POST for each message, answers as JSON or as an event stream.
+//! Streamable HTTP: a POST for each message, responses as JSON or as an event stream.
 //!
-//! Serves both eras. What is legacy here (session id, GET stream, resumption, DELETE) stays silent
-//! unless a server hands out a session or we are told to listen.
+//! Serves both eras. The legacy parts (session id, GET stream, resumption, DELETE) are used only if a server opens a
+//! session or the caller starts to listen.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -25,23 +25,23 @@ use crate::net::{bounded_body, chain};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-/// Wait before resuming a stream whose server named no time.
+/// Default time to wait before resuming a stream.
 const RETRY: Duration = Duration::from_millis(500);
-/// No server may make us wait longer than this before resuming.
+/// Maximum time to wait before resuming, whatever the server asks for.
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
-/// Resumptions that bring nothing new before we give up.
+/// Maximum number of resumptions in a row without a new event.
 const FRUITLESS: usize = 5;
-/// How long a stream may stay open after it delivered the response it was opened for.
+/// How long a stream may stay open after it delivered its response.
 const LINGER: Duration = Duration::from_millis(100);
-/// How long the stream for unasked messages may take to open before we go on without it.
+/// How long to wait for the stream of unasked messages to open.
 const OPENING: Duration = Duration::from_millis(500);
-/// How long a server may take over the end of a session.
+/// How long to wait for the server to end a session.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// A target behind a streamable HTTP endpoint.
+/// A target with a streamable HTTP endpoint.
 pub struct HttpTransport {
     inner: Arc<Inner>,
-    /// Tasks by the request they serve; the listener and notifications have none.
+    /// Tasks by the request that they serve; the listener and notifications have none.
     tasks: Arc<Mutex<Tasks>>,
 }
 
@@ -55,12 +55,12 @@ struct Inner {
     courier: Courier,
     sink: Arc<dyn Sink>,
     limits: Limits,
-    /// What a server gave us to be recognised by.
+    /// The session id from the server.
     session: RwLock<Option<HeaderValue>>,
 }
 
 impl HttpTransport {
-    /// Prepares the client; nothing is sent yet.
+    /// Prepares the client without sending anything.
     ///
     /// # Errors
     /// When the HTTP client cannot be set up.
@@ -93,7 +93,7 @@ impl Transport for HttpTransport {
             tasks.others.push(task.abort_handle());
             return;
         };
-        // The lock is held over the spawn, so that the task cannot finish before it is listed.
+        // The lock is kept during the spawn, so that the task cannot finish before it is listed.
         let mut tasks = lock(&self.tasks);
         let listed = self.tasks.clone();
         let key = id.clone();
@@ -114,7 +114,7 @@ impl Transport for HttpTransport {
 
     fn listen(&self, headers: Headers) -> BoxFuture<'_, ()> {
         if self.inner.session().is_none() {
-            // Without a session a server has nobody to address a stream to.
+            // Without a session, a server cannot assign a stream to us.
             return Box::pin(async {});
         }
         let inner = self.inner.clone();
@@ -205,12 +205,12 @@ impl Inner {
             return Err(courier::status_error(response, url).await);
         }
         if outgoing.opens_session {
-            // Only the answer to `initialize` may hand out a session.
+            // Only the response to `initialize` may open a session.
             *self.write_session() = response.headers().get(SESSION).cloned();
         }
         let Some(id) = &outgoing.expects else { return Ok(()) };
         if courier::is_type(&response, "text/event-stream") {
-            // Boxed, since the task of every call would be as large as this path otherwise.
+            // Boxed, because otherwise the task of every call would be as large as this path.
             return Box::pin(self.stream(response, id, &headers)).await;
         }
         let content_type = courier::content_type(&response);
@@ -225,20 +225,20 @@ impl Inner {
         }
         self.sink.received(body);
         if self.sink.awaits(id) {
-            let why = "the body is no response to this request".into();
+            let why = "the body is not a response to this request".into();
             return Err(TransportError::StreamEnded { why });
         }
         Ok(())
     }
 
-    /// Reads the stream that a POST opened, resuming it while the server lets us.
+    /// Reads the stream that a POST opened, and resumes it while the server allows that.
     async fn stream(
         &self,
         response: Response,
         id: &Id,
         headers: &HeaderMap,
     ) -> Result<(), TransportError> {
-        // The stream is for one call: an event that is too large fails it at once.
+        // The stream belongs to one call: an event that is too large fails it at once.
         let fresh = || Events::new(self.limits.message_bytes);
         let mut events = fresh();
         let mut broken = self.pump(response, &mut events, Some(id)).await?;
@@ -249,7 +249,7 @@ impl Inner {
             };
             if fruitless == FRUITLESS {
                 return Err(TransportError::StreamEnded {
-                    why: format!("{FRUITLESS} attempts to resume it brought nothing"),
+                    why: format!("{FRUITLESS} attempts to resume the stream brought nothing new"),
                 });
             }
             sleep(retry(&events)).await;
@@ -272,13 +272,13 @@ impl Inner {
         let response = self.courier.send(Method::GET, url, &headers, &Bytes::new()).await?;
         if !response.status().is_success() || !courier::is_type(&response, "text/event-stream") {
             return Err(TransportError::StreamEnded {
-                why: format!("resuming it was answered with {}", response.status()),
+                why: format!("the request to resume was answered with {}", response.status()),
             });
         }
         Ok(response)
     }
 
-    /// Hands the events of one stream to the sink until it ends; says how it ended.
+    /// Passes the events of one stream to the sink until it ends; returns how it ended.
     async fn pump(
         &self,
         mut response: Response,
@@ -288,7 +288,7 @@ impl Inner {
         loop {
             let done = id.is_some_and(|id| !self.sink.awaits(id));
             let chunk = if done {
-                // Reading to the end lets the connection be used again.
+                // Reading to the end allows the connection to be reused.
                 match timeout(LINGER, response.chunk()).await {
                     Ok(chunk) => chunk,
                     Err(_) => return Ok(String::new()),
@@ -318,7 +318,7 @@ impl Inner {
         }
     }
 
-    /// The stream for messages that answer no request. Many servers have none; that is no error.
+    /// Reads the stream of messages that are not responses. Many servers have none, which is not an error.
     async fn listen(&self, extra: Headers, opened: oneshot::Sender<()>) {
         let mut opened = Some(opened);
         let url = self.courier.url();
@@ -348,13 +348,13 @@ impl Inner {
                 return;
             }
             fruitless = if events.last_id() == last.as_deref() { fruitless + 1 } else { 0 };
-            // A server that ends every stream at once would otherwise be asked in a tight loop.
+            // Prevents a tight loop with a server that ends every stream at once.
             sleep(retry(&events) * 2u32.pow(u32::try_from(fruitless).unwrap_or_default())).await;
         }
     }
 }
 
-/// A parser for the continuation of a stream: what was cut off in the middle is sent again.
+/// A parser for the continuation of a stream: an incomplete event is sent again.
 fn resumed(mut events: Events, before: &Events, last: &str) -> Events {
     if !last.is_empty() {
         events.push(format!("id: {last}\n").as_bytes());
@@ -362,7 +362,7 @@ fn resumed(mut events: Events, before: &Events, last: &str) -> Events {
     if let Some(retry) = before.retry_ms() {
         events.push(format!("retry: {retry}\n\n").as_bytes());
     }
-    // The lines above hold no data, so no event comes out of them.
+    // The lines above contain no data, so they produce no event.
     let _ = events.next_event();
     events
 }

@@ -1,39 +1,39 @@
-//! Splits a byte stream into lines without ever holding more than one capped line.
+//! Splits a byte stream into lines; buffers at most one line up to a limit.
 
 use bytes::{Buf, Bytes, BytesMut};
 
 use crate::message::{Skip, TooLong};
 
-/// Room for ordinary lines.
+/// Initial capacity: enough for most lines.
 const ORDINARY: usize = 64 << 10;
 
-/// Collects bytes and gives back whole lines, without `\n`, `\r\n` or empty lines.
+/// Collects bytes and returns whole lines, without `\n`, `\r\n` or empty lines.
 #[derive(Debug)]
 pub struct Lines {
     buffer: BytesMut,
-    /// Bytes of the buffer known to hold no line end, so that no byte is looked at twice.
+    /// Number of bytes without a line end, so that no byte is searched twice.
     searched: usize,
     limit: usize,
     skippable: usize,
-    /// The line that is being skipped, since it exceeded the limit.
+    /// The line that is being skipped because it exceeded the limit.
     skip: Option<Skip>,
 }
 
 impl Lines {
-    /// Lines of at most `limit` bytes; a longer one ends the stream.
+    /// Accepts lines of at most `limit` bytes; a longer one ends the stream.
     pub fn new(limit: usize) -> Self {
         let buffer = BytesMut::with_capacity(ORDINARY);
         Self { buffer, searched: 0, limit, skippable: 0, skip: None }
     }
 
-    /// Lines above the limit are skipped up to so many bytes, and do not end the stream.
+    /// Skips lines above the limit, up to this number of bytes, instead of ending the stream.
     #[must_use]
     pub fn skipping(mut self, bytes: usize) -> Self {
         self.skippable = bytes;
         self
     }
 
-    /// Where the next bytes are to be read into.
+    /// The buffer to read the next bytes into.
     pub fn buffer(&mut self) -> &mut BytesMut {
         // Growing with the line keeps the number of reads of a long line logarithmic.
         let room = (self.buffer.len() / 2).clamp(16 << 10, 1 << 20);
@@ -69,10 +69,10 @@ impl Lines {
         }
     }
 
-    /// What comes after the last line end, once the stream is over.
+    /// The bytes after the last line end, at the end of the stream.
     ///
     /// # Errors
-    /// When that exceeds the limit.
+    /// When they exceed the limit.
     pub fn rest(&mut self) -> Result<Option<Bytes>, TooLong> {
         self.searched = 0;
         let rest = self.buffer.split().freeze();
@@ -82,7 +82,7 @@ impl Lines {
         Ok((!rest.iter().all(u8::is_ascii_whitespace)).then_some(rest))
     }
 
-    /// Skips everything that has come of a line, and gives its memory back.
+    /// Skips the received part of a line, and frees its memory.
     fn skip_buffer(&mut self) -> Result<(), TooLong> {
         let first = self.skip.is_none();
         self.skip.get_or_insert_with(|| Skip::new(self.skippable)).feed(&self.buffer)?;

@@ -1,4 +1,4 @@
-//! Transports move bytes between us and a target; what the bytes mean is none of their business.
+//! Transports move bytes between us and a target, and do not interpret them.
 
 pub mod courier;
 pub mod events;
@@ -17,77 +17,77 @@ use crate::auth::AuthError;
 use crate::destination::NotAllowed;
 use crate::message::{Id, Oversized};
 
-/// Headers that go with a message over HTTP.
+/// HTTP headers of a message.
 pub type Headers = Vec<(HeaderName, HeaderValue)>;
 
-/// One message on its way to the target.
+/// One message to the target.
 #[derive(Debug, Default)]
 pub struct Outgoing {
     /// The message without framing.
     pub bytes: Bytes,
-    /// The id whose response we wait for, if any.
+    /// The id whose response the caller waits for, if any.
     pub expects: Option<Id>,
-    /// Headers that go with it over HTTP; other transports ignore them.
+    /// HTTP headers; other transports ignore them.
     pub headers: Headers,
-    /// Whether the answer may open a session (`initialize`).
+    /// Whether the response may open a session (`initialize`).
     pub opens_session: bool,
-    /// Told once the target has taken the message, or that it has not.
+    /// Notified when the target has received the message, or of the error.
     pub delivered: Option<oneshot::Sender<Result<(), TransportError>>>,
 }
 
-/// Moves messages to a target; what comes back goes to the [`Sink`] it was opened with.
+/// Sends messages to a target; passes incoming messages to the [`Sink`] that it was opened with.
 pub trait Transport: Send + Sync {
-    /// Queues a message and returns at once; failures reach the sink.
+    /// Queues a message and returns at once; reports failures to the sink.
     fn send(&self, outgoing: Outgoing);
 
-    /// Nobody waits for `id` any more: release what is held for it.
+    /// Releases everything that belongs to `id`, because no caller waits for it any more.
     fn abandon(&self, _id: &Id) {}
 
-    /// Opens the stream for messages that answer no request, where the transport has one; done
-    /// when it is open, refused, or not opened soon.
+    /// Opens the stream for messages that are not responses, if the transport has one. Returns when it is open, refused,
+    /// or takes too long.
     fn listen(&self, _headers: Headers) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
 
-    /// Ends the conversation politely, then firmly.
+    /// Ends the connection: first asks the target, then forces it.
     fn close(&self, headers: Headers) -> BoxFuture<'_, ()>;
 
-    /// The end of what the target wrote to stderr, if it has one.
+    /// The end of the target's stderr, if it has one.
     fn stderr(&self) -> Option<String> {
         None
     }
 
-    /// Whether messages travel as HTTP requests, which decides how requests are cancelled and
-    /// whether headers mirror the body.
+    /// Whether messages are HTTP requests, which decides how requests are cancelled and whether headers mirror the
+    /// body.
     fn is_http(&self) -> bool {
         false
     }
 
-    /// Sends an HTTP request of any shape, for deliberate faults.
+    /// Sends any HTTP request, for deliberate faults.
     fn raw_http(&self, _request: RawHttp) -> BoxFuture<'_, Result<RawAnswer, TransportError>> {
         Box::pin(async { Err(TransportError::NotHttp) })
     }
 }
 
-/// Receives what a transport reads.
+/// Receives the messages of a transport.
 pub trait Sink: Send + Sync {
     /// A whole message arrived.
     fn received(&self, frame: Bytes);
 
-    /// A message exceeded the limit and was skipped; the transport goes on.
+    /// A message exceeded the limit and was skipped; the transport continues.
     fn oversized(&self, message: Oversized);
 
-    /// The request `id` will not be answered on this transport.
+    /// The request `id` will get no response on this transport.
     fn failed(&self, id: &Id, error: TransportError);
 
-    /// Whether somebody still waits for `id`.
+    /// Whether a caller waits for `id`.
     fn awaits(&self, id: &Id) -> bool;
 
-    /// Nothing more will come.
+    /// The transport has ended.
     fn closed(&self, error: TransportError);
 }
 
-/// An HTTP request that need not make sense.
+/// Any HTTP request, which may be invalid.
 #[derive(Debug, Clone)]
 pub struct RawHttp {
     /// The method.
@@ -96,36 +96,36 @@ pub struct RawHttp {
     pub headers: HeaderMap,
     /// The body, byte for byte.
     pub body: Bytes,
-    /// Whether the target's credentials and session go along.
+    /// Whether to send the target's credentials and session.
     pub with_credentials: bool,
 }
 
-/// What came back for a [`RawHttp`].
+/// The response to a [`RawHttp`].
 #[derive(Debug, Clone)]
 pub struct RawAnswer {
     /// The status.
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// As much of the body as the limits allow.
+    /// The body, truncated to the limit.
     pub body: Bytes,
 }
 
-/// Why a transport cannot do its work.
+/// Why a transport failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum TransportError {
     /// The command could not be started.
     #[error("cannot start `{command}`: {why}")]
     Spawn {
-        /// The command as given.
+        /// The command.
         command: String,
-        /// The system's reason.
+        /// The reason of the operating system.
         why: String,
     },
     /// The process ended.
     #[error("the target exited ({status}){}", last_lines(.stderr))]
     Exited {
-        /// Exit status in words.
+        /// The exit status as text.
         status: String,
         /// The end of its stderr.
         stderr: String,
@@ -136,19 +136,19 @@ pub enum TransportError {
         /// The end of its stderr.
         stderr: String,
     },
-    /// A line, event or body exceeded the cap.
+    /// A line, event or body exceeded the limit.
     #[error("the target sent a message longer than {}", size(*.limit))]
     TooLarge {
-        /// The cap.
+        /// The limit.
         limit: usize,
     },
-    /// A line or event was so long that skipping it was given up, and with it the connection.
+    /// A line or event exceeded the limit for skipping, which ends the connection.
     #[error("the target sent a message longer than {}, which closed the connection", size(*.limit))]
     Endless {
-        /// The cap on what is skipped.
+        /// The limit for skipping.
         limit: usize,
     },
-    /// The target does not read what we send.
+    /// The target does not read its input.
     #[error("the target does not read its input: {queued} bytes are waiting")]
     NotReading {
         /// Bytes queued.
@@ -157,94 +157,94 @@ pub enum TransportError {
     /// Reading or writing failed.
     #[error("the connection broke: {0}")]
     Broken(String),
-    /// No connection could be made.
+    /// The connection could not be opened.
     #[error("cannot reach {url}: {why}")]
     Unreachable {
-        /// Where.
+        /// The URL.
         url: String,
         /// The cause, innermost last.
         why: String,
     },
-    /// The policy does not let us go there; nothing was sent.
+    /// The policy does not allow the destination; nothing was sent.
     #[error(transparent)]
     NotAllowed(NotAllowed),
     /// An HTTP status that is an error.
     #[error("{url} answered {status}{}", excerpt(.body))]
     Status {
-        /// Where.
+        /// The URL.
         url: String,
         /// The status.
         status: StatusCode,
-        /// The body, possibly cut.
+        /// The body, possibly truncated.
         body: Bytes,
     },
-    /// A redirect we do not follow.
-    #[error("{url} redirects to {to}, another origin: give that URL if you trust it")]
+    /// A redirect to another origin, which is not followed.
+    #[error("{url} redirects to {to}, another origin: use that URL if you trust it")]
     Redirected {
-        /// Who redirects.
+        /// The requested URL.
         url: String,
-        /// Where to.
+        /// The target of the redirect.
         to: String,
     },
-    /// A redirect chain without an end.
-    #[error("{url} redirects in circles")]
+    /// Too many redirects.
+    #[error("{url} redirects in a loop")]
     RedirectLoop {
-        /// Where it began.
+        /// The requested URL.
         url: String,
     },
-    /// A successful answer that is neither JSON nor an event stream.
-    #[error("{url} answered with `{content_type}` where JSON or an event stream is due{}", excerpt(.body))]
+    /// A successful response that is neither JSON nor an event stream.
+    #[error("{url} answered with `{content_type}` instead of JSON or an event stream{}", excerpt(.body))]
     NotMcp {
-        /// Where.
+        /// The URL.
         url: String,
-        /// What it claims to be.
+        /// The content type.
         content_type: String,
-        /// The start of it.
+        /// The start of the body.
         body: Bytes,
     },
-    /// The body or stream that should carry the response ended without it.
-    #[error("the answer ended without a response{}", why_of(.why))]
+    /// The body or stream ended without the expected response.
+    #[error("the HTTP response ended without a JSON-RPC response{}", why_of(.why))]
     StreamEnded {
-        /// More, where there is more to say.
+        /// The cause, if it is known.
         why: String,
     },
-    /// The server forgot our session.
+    /// The server dropped our session.
     #[error("the server no longer knows the session")]
     SessionLost,
-    /// The SSE `endpoint` event points elsewhere.
+    /// The SSE `endpoint` event names another origin.
     #[error("the SSE stream names a message endpoint on another origin: {endpoint}")]
     ForeignEndpoint {
         /// The endpoint.
         endpoint: String,
     },
-    /// No `endpoint` event came.
-    #[error("{url} is no HTTP+SSE server: {why}")]
+    /// The stream sent no `endpoint` event.
+    #[error("{url} is not an HTTP+SSE server: {why}")]
     NoEndpoint {
-        /// Where.
+        /// The URL.
         url: String,
-        /// What came instead.
+        /// What was received instead.
         why: String,
     },
     /// The target took too long outside of a call.
-    #[error("no answer within {} ms", .after.as_millis())]
+    #[error("no response within {} ms", .after.as_millis())]
     TimedOut {
         /// How long we waited.
         after: std::time::Duration,
     },
-    /// Credentials could not be had or were refused.
+    /// Credentials could not be obtained, or were refused.
     #[error("{0}")]
     Auth(Box<AuthError>),
-    /// The target was connected to again and again without ever answering.
-    #[error("the target was lost {tries} times in a row and is given up")]
+    /// The connection was lost several times in a row without a response.
+    #[error("the connection to the target was lost {tries} times in a row; giving up")]
     GivenUp {
-        /// How often.
+        /// Number of attempts.
         tries: u32,
     },
     /// We closed the connection.
     #[error("the connection is closed")]
     Closed,
-    /// A raw HTTP request to a target that is not spoken to over HTTP.
-    #[error("the target is not spoken to over HTTP")]
+    /// A raw HTTP request on another transport.
+    #[error("the target does not use HTTP")]
     NotHttp,
 }
 
@@ -268,7 +268,7 @@ fn why_of(why: &str) -> String {
     if why.is_empty() { String::new() } else { format!(": {why}") }
 }
 
-/// A number of bytes as people say it.
+/// A number of bytes for people.
 pub(crate) fn size(bytes: usize) -> String {
     match bytes {
         _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),

@@ -1,7 +1,7 @@
-//! The way to a target's stdin: a message is written at once if the pipe takes it, and waits if not.
+//! Writes to a target's stdin: a message is written at once if the pipe accepts it, else queued.
 //!
-//! Writing at once lets the target work on the first of many calls while the others are being made. A
-//! target that does not read never blocks us: what waits is bounded, and written by a task of its own.
+//! Writing at once lets the target process the first of many calls while the others are prepared. A target that does
+//! not read never blocks us: the queue is bounded, and a separate task writes it.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use tokio::net::unix::pipe;
 use tokio::process::ChildStdin;
 use tokio::sync::Notify;
 
-/// Enough to be worth a system call.
+/// Minimum number of bytes for a write by the sender.
 const CHUNK: usize = 1 << 10;
 
 /// The writing end of a target's stdin.
@@ -22,20 +22,20 @@ pub(super) struct Outbox {
     limit: usize,
 }
 
-/// So many bytes wait already that the message was not taken.
+/// The queue is full and the message was not accepted.
 pub(super) struct Full {
     pub(super) waiting: usize,
 }
 
 impl Outbox {
-    /// Takes the pipe; at most `limit` bytes may wait.
+    /// Takes the pipe; the queue is limited to `limit` bytes.
     pub(super) fn open(stdin: ChildStdin, limit: usize) -> io::Result<Arc<Self>> {
         let pipe = pipe::Sender::from_owned_fd(stdin.into_owned_fd()?)?;
         Ok(Arc::new(Self { pipe, waiting: Mutex::default(), arrived: Notify::new(), limit }))
     }
 
-    /// Takes a message as one line. What has come together is written when it makes a chunk, or
-    /// else by the writer, which has its turn after everybody who is about to send.
+    /// Queues a message as one line. Writes the queue if it is at least a chunk; otherwise the writer task writes it, after
+    /// all senders that are ready to run.
     pub(super) fn send(&self, message: &Bytes) -> Result<(), Full> {
         let mut waiting = self.waiting();
         if !waiting.is_empty() && waiting.len() + message.len() > self.limit {
@@ -44,7 +44,7 @@ impl Outbox {
         waiting.extend_from_slice(message);
         waiting.extend_from_slice(b"\n");
         if waiting.len() >= CHUNK {
-            // A broken pipe shows in the target's exit, which is watched elsewhere.
+            // A broken pipe shows as the exit of the target, which is observed elsewhere.
             let written = self.pipe.try_write(&waiting).unwrap_or(0);
             waiting.advance(written);
         }
@@ -54,7 +54,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Writes what waits, for as long as the target lives.
+    /// Writes the queue as long as the target runs.
     pub(super) async fn keep_writing(self: Arc<Self>) {
         loop {
             self.arrived.notified().await;

@@ -1,4 +1,4 @@
-//! The HTTP+SSE transport of 2024-11-05: one GET stream for all answers, a POST for each message.
+//! The HTTP+SSE transport of 2024-11-05: one GET stream for all responses, a POST for each message.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,10 +20,10 @@ use crate::limits::Limits;
 use crate::message::{Id, TooLong};
 use crate::net::chain;
 
-/// Servers have been seen to never answer a POST to a forgotten session.
+/// Time limit of a POST: some servers never respond to a POST for an unknown session.
 const POST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A target behind the older HTTP transport.
+/// A target with the older HTTP transport.
 pub struct SseTransport {
     inner: Arc<Inner>,
     posts: Arc<Mutex<HashMap<Id, AbortHandle>>>,

@@ -1,7 +1,7 @@
-//! A target that we start ourselves and talk to over its stdin and stdout.
+//! A target that we start and talk to over stdin and stdout.
 //!
-//! The target is hostile: it may not read, may not end its lines, may die while a grandchild keeps
-//! the pipe open, and may ignore every polite signal. Each of these ends in an error, never a hang.
+//! The target is hostile: it may not read, may not end its lines, may exit while a grandchild keeps the pipe open, and
+//! may ignore SIGTERM. Each of these ends in an error, never in a hang.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -23,18 +23,18 @@ use super::{Headers, Outgoing, Sink, Transport, TransportError};
 use crate::limits::Limits;
 use crate::message::TooLong;
 
-/// How long a target may take to leave after its stdin was closed. Many have a timer running and
-/// would stay for as long as that takes; everybody waits for them.
+/// How long a target may take to exit after its stdin was closed. Kept short, because many targets wait for a timer
+/// first, and the caller waits for them.
 const NOTICE: Duration = Duration::from_millis(100);
 /// How long it may take after SIGTERM.
 const LEAVE: Duration = Duration::from_millis(500);
-/// How long output may trail behind the exit of a target.
+/// How long to read output after the exit of a target.
 const TRAIL: Duration = Duration::from_millis(200);
 const SIGTERM: i32 = 15;
-/// Which of the tasks writes.
+/// Index of the writer task.
 const WRITER: usize = 0;
 
-/// Variables a target inherits without being named: enough to find programs and to speak a language.
+/// Variables that a target always inherits: enough to find programs and to know the language.
 pub const INHERITED: &[&str] = &[
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE",
     "TZ",
@@ -47,9 +47,9 @@ pub struct StdioConfig {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its whole environment; nothing is inherited beside it.
+    /// Its whole environment; nothing else is inherited.
     pub env: Vec<(String, String)>,
-    /// Its working directory, ours if absent.
+    /// Its working directory; ours if absent.
     pub cwd: Option<PathBuf>,
 }
 
@@ -103,14 +103,14 @@ impl StdioTransport {
 
 impl Transport for StdioTransport {
     fn send(&self, outgoing: Outgoing) {
-        // Without an outbox the target was told to leave, which the sink knows.
+        // Without an outbox the transport is closing, which the sink knows.
         let outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let sent = outbox.map_or(Ok(()), |outbox| outbox.send(&outgoing.bytes));
         if let (Err(Full { waiting: queued }), Some(id)) = (sent, &outgoing.expects) {
             return self.sink.failed(id, TransportError::NotReading { queued });
         }
         if let Some(delivered) = outgoing.delivered {
-            // A pipe keeps the order, so a queued message is as good as a delivered one.
+            // A pipe keeps the order, so a queued message counts as delivered.
             let _ = delivered.send(Ok(()));
         }
     }
@@ -118,7 +118,7 @@ impl Transport for StdioTransport {
     fn close(&self, _headers: Headers) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             take(&self.outbox);
-            // The writer holds the other reference; with both gone the target sees the end.
+            // The writer has the other reference; when both are gone, the target's stdin is closed.
             self.tasks[WRITER].abort();
             if let Some(leave) = take(&self.leave) {
                 let _ = leave.send(());
@@ -150,12 +150,12 @@ fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// The process group of the target; killed when dropped, whatever the reason.
+/// The process group of the target; killed when dropped.
 struct Group(Box<dyn ChildWrapper>);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Also after the leader is gone: its children may live on in the group.
+        // Also after the leader has exited: its children may still run.
         let _ = self.0.start_kill();
     }
 }
@@ -177,7 +177,7 @@ fn start(config: &StdioConfig) -> std::io::Result<Group> {
     command.spawn().map(Group)
 }
 
-/// Watches the target until it ends, closes its output, or is told to leave.
+/// Watches the target until it exits, closes its output, or the transport is closed.
 async fn keep(
     mut child: Group,
     mut reader: JoinHandle<Option<TransportError>>,
@@ -199,7 +199,7 @@ async fn keep(
     let mut status = None;
     match end {
         End::Exited(exited) => {
-            // What it wrote before it died still counts, but a grandchild may hold the pipe open.
+            // Read what it wrote before its exit; the time limit is for a grandchild that keeps the pipe open.
             let _ = timeout(TRAIL, &mut reader).await;
             status = Some(exited);
         }
@@ -222,7 +222,7 @@ async fn keep(
     });
 }
 
-/// Stdin is closed already: wait, ask, insist.
+/// Waits for the exit, then sends SIGTERM, then SIGKILL. Stdin is closed already.
 async fn leave(child: &mut Group) {
     if timeout(NOTICE, child.0.wait()).await.is_ok() {
         return;

@@ -1,4 +1,4 @@
-//! Tokens for an assertion that somebody else signed.
+//! Tokens for an assertion that a third party signed.
 
 use quintain_wire::auth::{AuthConfig, AuthError, GrantConfig, IdentityProvider, OAuthConfig};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Where the token endpoint is looked for, in which order, and whom discovery believes.
+//! Where discovery looks for the token endpoint, in which order, and which documents it trusts.
 
 use quintain_wire::auth::{AuthError, LoginOptions};
 use serde_json::json;
@@ -61,7 +61,7 @@ async fn metadata_without_a_token_endpoint_does_not_end_the_search() {
     .await;
     let auth = oauth(client_credentials(None), &mock.url("/mcp"), context());
     let text = auth.credentials().await.unwrap_err().to_string();
-    assert!(text.contains("200 OK, but it names no `token_endpoint`"), "{text}");
+    assert!(text.contains("200 OK, but it has no `token_endpoint`"), "{text}");
     assert!(text.contains("200 OK, but not a JSON object"), "{text}");
 }
 
@@ -178,7 +178,7 @@ async fn an_origin_with_a_slash_is_the_same_issuer_and_a_path_with_one_is_not() 
                 "resource": format!("{}/mcp", seen.origin),
                 "authorization_servers": [format!("{}{suffix}", seen.origin)],
             })),
-            // The places at the server itself are not what this is about.
+            // The URLs at the server itself are not tested here.
             "/mcp/.well-known/oauth-authorization-server"
             | "/.well-known/oauth-authorization-server/mcp"
             | "/.well-known/oauth-authorization-server" => status(404),

@@ -1,4 +1,4 @@
-//! Tokens that are bound to a key: at the token endpoint, on the way to the target, and when stored.
+//! Tokens that are bound to a key: at the token endpoint, in requests to the target, and when stored.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use sha2::{Digest as _, Sha256};
 use crate::login::Site;
 use crate::support::*;
 
-/// The claims of the proof that came with a request.
+/// The claims of the proof in a request.
 fn claims(seen: &Seen) -> Value {
     let Some(proof) = seen.headers.get("dpop") else { return Value::Null };
     let part = proof.to_str().unwrap().split('.').nth(1).unwrap();
@@ -41,7 +41,7 @@ fn refuse(challenge: &'static str) -> Response {
     response
 }
 
-/// An authorization server and an MCP server that both want proofs with a nonce of their own.
+/// An authorization server and an MCP server that both require proofs with their own nonce.
 fn answer(site: &Site, seen: &Seen) -> Response {
     let nonce = claims(seen)["nonce"].clone();
     match seen.path.as_str() {
@@ -128,7 +128,7 @@ async fn a_stored_login_keeps_the_key_of_its_token() {
     let first = key(mock.at("/mcp").last().unwrap());
     open(&mock, AuthConfig::Stored, context).await;
     assert_eq!(key(mock.at("/mcp").last().unwrap()), first);
-    assert_eq!(mock.at("/token").len(), 2, "nothing was asked for again");
+    assert_eq!(mock.at("/token").len(), 2, "no further token request");
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn a_server_that_cannot_check_our_proofs_is_named() {
     let auth = authorizer(interactive(), &mock.url("/mcp"), context()).unwrap();
     let refused = refusal(401, &mock.url("/mcp"), "DPoP algs=\"RS512\"", 0);
     let error = auth.refused(refused).await.unwrap_err().to_string();
-    assert!(error.contains("does not know ES256"), "{error}");
+    assert!(error.contains("does not support ES256"), "{error}");
     assert!(mock.at("/authorize").is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! What the token requests of each grant look like on the wire.
+//! The token requests of each grant, as they are sent.
 
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use quintain_wire::auth::oauth::{ClientAuthMethod, SigningKey};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
-/// A key made for this test and known to the world.
+/// A key for this test; it is public.
 const KEY: &str = "-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgVQDdVDYWmTwGCZkr
 xKYZUIoySO9cnUdeHZjPYegND8OhRANCAASlKj8NGrlRukOXnvV4Hq3yH2sOc+GZ
@@ -167,7 +167,7 @@ async fn a_token_that_does_not_come_as_json_is_not_shown_in_the_error() {
     .await;
     let auth = oauth(client_credentials(Some(mock.url("/token"))), &mock.url("/mcp"), context());
     let error = auth.credentials().await.unwrap_err().to_string();
-    assert!(error.ends_with("`application/x-www-form-urlencoded` is no JSON object"), "{error}");
+    assert!(error.ends_with("`application/x-www-form-urlencoded` is not a JSON object"), "{error}");
 }
 
 #[tokio::test]

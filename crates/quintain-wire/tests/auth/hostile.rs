@@ -1,4 +1,4 @@
-//! Authorization servers that redirect, babble, stall or lie: an error each time, never a hang.
+//! Authorization servers that redirect, flood, stall or lie: an error each time, never a hang.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn asking(token_url: Url) -> Arc<dyn Authorizer> {
     oauth(client_credentials(Some(token_url)), &server, context)
 }
 
-/// A server below HTTP: accepts, reads a little, and goes on as `behave` says.
+/// A server on TCP: accepts a connection, reads a little, writes `answer`, and repeats a chunk if `repeat` is set.
 async fn raw(answer: &'static [u8], repeat: bool) -> Url {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/token", listener.local_addr().unwrap()).parse().unwrap();
@@ -118,5 +118,8 @@ async fn a_stalling_server_cannot_stretch_discovery_beyond_its_deadline() {
     let start = Instant::now();
     let error = oauth(client_credentials(None), &url, context).credentials().await.unwrap_err();
     assert!(start.elapsed() < Duration::from_secs(3));
-    assert!(error.to_string().contains("not asked, the time for discovery is over"), "{error}");
+    assert!(
+        error.to_string().contains("not requested, time limit of discovery reached"),
+        "{error}"
+    );
 }

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::support::*;
 
-/// An authorization server and an MCP server in one, with faults to switch on.
+/// An authorization server and an MCP server in one, with optional faults.
 #[derive(Clone, Default)]
 pub(crate) struct Site {
     /// Merged over the metadata; `null` removes a field.
@@ -109,11 +109,11 @@ pub(crate) fn interactive(
     authorizer(config, &mock.url("/mcp"), context).unwrap()
 }
 
-/// Plays the transport: asks without a token, is refused, logs in.
+/// Acts like the transport: sends a request without a token, is refused, and logs in.
 async fn first_login(mock: &Mock, options: LoginOptions) -> Result<String, AuthError> {
     let auth = interactive(mock, options, context());
     let before = auth.credentials().await?;
-    assert!(before.headers.is_empty(), "nothing is asked of a user before the server refuses");
+    assert!(before.headers.is_empty(), "a user is not asked before the server refuses");
     let challenge = r#"Bearer scope="mcp:read""#;
     assert!(auth.refused(refusal(401, &mock.url("/mcp"), challenge, before.generation)).await?);
     Ok(token(&auth.credentials().await?))
@@ -247,11 +247,11 @@ async fn wider_scopes_are_asked_for_once_together_with_the_earlier_ones() {
     let wider = r#"Bearer error="insufficient_scope", scope="mcp:write""#;
     assert!(step(403, wider).await.unwrap());
     assert_eq!(mock.at("/authorize")[1].query("scope").unwrap(), "mcp:read mcp:write");
-    assert_eq!(mock.at("/register").len(), 1, "the registration serves both logins");
+    assert_eq!(mock.at("/register").len(), 1, "both logins use one registration");
     let error = step(403, wider).await.unwrap_err();
-    assert!(error.to_string().contains("was asked for and not granted"), "{error}");
+    assert!(error.to_string().contains("was requested and not granted"), "{error}");
     assert_eq!(mock.at("/authorize").len(), 2);
-    assert!(!step(403, "Bearer").await.unwrap(), "a plain 403 is the server's last word");
+    assert!(!step(403, "Bearer").await.unwrap(), "a plain 403 is final");
 }
 
 #[tokio::test]
@@ -356,5 +356,5 @@ async fn redirects_in_a_circle_and_pages_for_people_end_the_headless_login() {
     };
     let mock = Mock::start(answer).await;
     let error = first_login(&mock, LoginOptions::default()).await.unwrap_err();
-    assert!(error.to_string().contains("redirects and no end"), "{error}");
+    assert!(error.to_string().contains("more than 20 redirects"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Credentials for URL targets, tried against small servers of our own and against oidc-provider.
+//! Credentials for URL targets, tested with small servers in this process and with oidc-provider.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 

@@ -1,5 +1,5 @@
-//! A hostile MCP server that wants what belongs to an honest authorization server: the code, the PKCE
-//! verifier, the client's secret, the user's password. On no path does it get any of them.
+//! A hostile MCP server that tries to steal what belongs to an honest authorization server: the code, the PKCE verifier,
+//! the client's secret, the user's password. It never gets any of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::login::{Site, start};
 use crate::support::*;
 
-/// Texts that are in a request only if something was given away.
+/// Texts that are in a request only if a secret was disclosed.
 const SECRETS: [&str; 9] = [
     "code-",
     "code_verifier",
@@ -28,10 +28,10 @@ const SECRETS: [&str; 9] = [
     "access-",
 ];
 
-/// Nothing that the server has seen has a secret in it.
+/// Checks that no request to the server contains a secret.
 fn learned_nothing(hostile: &Mock) {
     for seen in hostile.seen() {
-        // Where a client registers itself, it names the grants it knows.
+        // A client that registers lists its grants.
         let body = seen.body.replace("\"refresh_token\"", "");
         let text = format!("{} {} {} {body}", seen.path, seen.query, header_text(&seen));
         for secret in SECRETS {
@@ -46,7 +46,7 @@ fn header_text(seen: &Seen) -> String {
     seen.headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()) + " ").collect()
 }
 
-/// What the hostile server says.
+/// The false metadata of the hostile server.
 #[derive(Clone, Copy, Debug)]
 enum Lie {
     /// Its own metadata names the honest issuer and its login page.
@@ -57,7 +57,7 @@ enum Lie {
     NoIssuer,
     /// It is its own issuer and sends users to the honest login page.
     OwnIssuer,
-    /// The same, and it promises `iss`, which the honest server then sends.
+    /// The same, and it claims to support `iss`, which the honest server then sends.
     OwnIssuerWithIss,
     /// Its resource metadata names an issuer on its origin, whose document is that of the honest one.
     NamedIssuer,
@@ -123,7 +123,7 @@ impl Lie {
     }
 }
 
-/// An honest authorization server and a hostile MCP server. `iss` is what RFC 9207 asks of the former.
+/// An honest authorization server, which sends `iss` (RFC 9207), and a hostile MCP server.
 async fn pair(lie: Lie) -> (Mock, Mock) {
     let site = Site::default();
     let honest = Mock::start(move |seen| {
@@ -165,7 +165,7 @@ async fn no_lie_makes_a_login_give_the_code_the_verifier_or_the_secret_away() {
                 Lie::OwnIssuer => {
                     assert!(matches!(error, AuthError::BorrowedLogin { .. }), "{lie:?}: {why}");
                 }
-                // The login page is reached, and the answer from there gives the lie away.
+                // The login page is reached, and its redirect exposes the lie.
                 Lie::OwnIssuerWithIss | Lie::NoMetadata | Lie::Redirect => {
                     let caught = matches!(error, AuthError::Callback { .. });
                     let not_reached = matches!(error, AuthError::BadAnswer { .. });
@@ -177,7 +177,7 @@ async fn no_lie_makes_a_login_give_the_code_the_verifier_or_the_secret_away() {
                 }
             }
 
-            // The same when a run meets the refusal and logs in by itself.
+            // The same when a run is refused and logs in automatically.
             let config = AuthConfig::Interactive { options, opener };
             let auth = authorizer(config, &server, context()).unwrap();
             let refused = auth.refused(refusal(401, &server, "Bearer", 0)).await;
@@ -234,7 +234,7 @@ async fn no_grant_sends_credentials_to_a_server_that_pretends_to_be_another_issu
 async fn an_issuer_that_a_target_names_gets_its_own_login_and_the_target_nothing() {
     let honest = start(Site::default()).await;
     let origin = honest.origin.clone();
-    // The target names the honest issuer and lies about its metadata on its own origin besides.
+    // The target names the honest issuer, and serves false metadata on its own origin.
     let hostile = Mock::start(move |seen| match seen.path.as_str() {
         "/.well-known/oauth-protected-resource/mcp" => ok(json!({
             "resource": format!("{}/mcp", seen.origin), "authorization_servers": [origin],

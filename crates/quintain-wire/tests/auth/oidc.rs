@@ -1,7 +1,7 @@
 //! The same flows against oidc-provider, a certified authorization server.
 //!
-//! `QUINTAIN_PEER_OIDC` names the folder of the peer (peers/oidc after `npm ci`), from which it is
-//! started. Without it the tests say SKIPPED.
+//! `QUINTAIN_PEER_OIDC` names the folder of the peer (peers/oidc after `npm ci`). Without it the tests print
+//! SKIPPED.
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -21,7 +21,7 @@ use url::Url;
 
 use crate::support::{context, oauth, secret, token};
 
-/// The child, and its stdout: node would die of a closed pipe.
+/// The child, and its stdout, which is kept because node would exit on a closed pipe.
 type Process = (Child, BufReader<ChildStdout>);
 
 /// The origin of the peer.
@@ -29,7 +29,7 @@ fn peer() -> Option<&'static str> {
     ready().and_then(|ready| ready["issuer"].as_str())
 }
 
-/// What the peer said when it was ready; the child ends when our end of its stdin is closed.
+/// What the peer printed at its start; it exits when its stdin is closed.
 fn ready() -> Option<&'static Value> {
     static PEER: OnceLock<Option<(Value, Process)>> = OnceLock::new();
     let peer = PEER.get_or_init(|| {
@@ -52,7 +52,7 @@ fn ready() -> Option<&'static Value> {
     });
     if peer.is_none() {
         assert!(std::env::var_os("CI").is_none(), "QUINTAIN_PEER_OIDC is not set, and this is CI");
-        // Written around the test harness, which would swallow it.
+        // Written directly to stderr, because the test harness would capture it.
         let _ = std::io::stderr().write_all(b"SKIPPED: no oidc-provider, set QUINTAIN_PEER_OIDC\n");
     }
     peer.as_ref().map(|(ready, _)| ready)
@@ -82,7 +82,7 @@ fn alice(server: &Url, password: &str) -> OAuthConfig {
     }
 }
 
-/// One call as a transport makes it: with credentials, once more if a refusal is answered.
+/// One call as a transport makes it: with credentials, and a retry after an answered refusal.
 async fn call(auth: &dyn Authorizer, server: &Url) -> Result<StatusCode, AuthError> {
     let client = reqwest::Client::new();
     let mut retried = false;
@@ -202,7 +202,7 @@ async fn a_token_for_another_resource_stays_refused_and_the_error_says_so() {
     assert_eq!(call(&*auth, &server).await.unwrap(), StatusCode::UNAUTHORIZED);
 }
 
-/// A clock ahead of the server's, so that tokens are renewed without waiting for them to expire.
+/// A clock ahead of the server's, so that tokens are refreshed without waiting for their expiry.
 fn ahead() -> (Arc<AtomicU64>, Clock) {
     let seconds = Arc::new(AtomicU64::new(0));
     let (own, start) = (Arc::clone(&seconds), SystemTime::now());
@@ -221,7 +221,7 @@ async fn tokens_of_five_seconds_and_rotating_refresh_tokens_last_as_long_as_need
         seen.insert(token(&auth.credentials().await.unwrap()));
         seconds.fetch_add(3, Ordering::SeqCst);
     }
-    assert_eq!(seen.len(), 5, "each renewal used the refresh token of the one before");
+    assert_eq!(seen.len(), 5, "each refresh used the refresh token of the previous one");
 }
 
 #[tokio::test]
@@ -246,7 +246,7 @@ async fn a_stored_login_rotates_from_process_to_process_until_it_is_revoked() {
     let opener = Arc::new(HeadlessOpener::default());
     let stored = login(&server, LoginOptions::default(), opener, context.clone()).await.unwrap();
     assert_eq!(stored.issuer, origin);
-    assert!(stored.renewable(), "the peer hands out a refresh token");
+    assert!(stored.renewable(), "the peer issues a refresh token");
     let mut seen = HashSet::new();
     for _ in 0..4 {
         let process = authorizer(AuthConfig::Stored, &server, context.clone()).unwrap();

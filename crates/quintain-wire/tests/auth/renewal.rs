@@ -1,4 +1,4 @@
-//! When tokens are renewed, how often, and what happens when they are refused.
+//! When tokens are refreshed, how often, and what happens when they are refused.
 
 use std::time::Duration;
 
@@ -112,11 +112,11 @@ async fn a_renewed_token_that_is_refused_too_ends_in_an_error_with_the_servers_w
     assert_eq!(
         error.to_string(),
         format!(
-            "{server} still answers 401 Unauthorized after the token was renewed: wrong audience; \
+            "{server} still answers 401 Unauthorized with a new token: wrong audience; \
              check audience, scopes and the server's clock"
         )
     );
-    // The refused token is gone for good.
+    // The refused token is dropped.
     assert_eq!(token(&auth.credentials().await.unwrap()), "token-3");
 }
 
@@ -167,7 +167,7 @@ async fn a_403_is_not_answered_with_another_token_of_the_same_grant() {
 async fn a_refresh_token_is_used_rotated_and_given_up_when_refused() {
     let (time, counter) = (Time::new(), Counter::default());
     let mock = Mock::start(move |seen| {
-        // The second refresh token is not honoured.
+        // The second refresh token is refused.
         if seen.form("refresh_token").as_deref() == Some("refresh-2") {
             return json_with(400, &json!({"error": "invalid_grant"}));
         }
@@ -198,7 +198,7 @@ async fn a_caller_that_gives_up_does_not_lose_the_token_on_its_way() {
     let counter = Counter::default();
     let mock = Mock::start(move |_| numbered(&counter, 3600)).await;
     let auth = oauth(client_credentials(Some(mock.url("/token"))), &mock.url("/mcp"), context());
-    // One poll starts the request; then the caller is gone.
+    // One poll starts the request; then the caller gives up.
     assert!(futures_util::poll!(auth.credentials()).is_pending());
     assert_eq!(token(&auth.credentials().await.unwrap()), "token-1");
     assert_eq!(mock.seen().len(), 1);
@@ -219,7 +219,7 @@ async fn a_failed_early_renewal_does_not_take_a_valid_token_away() {
     for _ in 0..3 {
         assert_eq!(token(&auth.credentials().await.unwrap()), "token-1");
     }
-    assert_eq!(mock.seen().len(), 2, "the failure is not repeated with every call");
+    assert_eq!(mock.seen().len(), 2, "the failed refresh is not repeated with every call");
     time.advance(50);
     auth.credentials().await.unwrap_err();
 }

@@ -1,4 +1,4 @@
-//! Logins that outlive the process.
+//! Logins that are stored between processes.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -38,7 +38,7 @@ async fn a_login_is_stored_for_its_owner_only_and_found_again() {
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&logins), 0o700);
     let files: Vec<_> = logins.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert_eq!(files.len(), 2, "the login and its lock, nothing half-written: {files:?}");
+    assert_eq!(files.len(), 2, "the login and its lock, no temporary file: {files:?}");
     assert!(files.iter().all(|file| mode(file) == 0o600));
 
     let auth = authorizer(AuthConfig::Stored, &mock.url("/mcp?x=1"), at(&folder, &time)).unwrap();
@@ -69,7 +69,7 @@ async fn without_a_stored_login_the_command_to_run_is_named() {
     let error = authorizer(AuthConfig::Stored, &server, context).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "there is no stored login for this server; run `quintain login https://mcp.example/mcp`"
+        "no login is stored for this server; run `quintain login https://mcp.example/mcp`"
     );
 }
 
@@ -88,7 +88,7 @@ async fn a_stored_login_renews_itself_and_stores_the_rotated_tokens() {
     assert_eq!(exchange.form("client_id").unwrap(), "registered-client");
     assert_eq!(redactor.text("refresh-1 refresh-2 access-2"), "*** *** ***");
 
-    // A second process starts from what the first one stored.
+    // A second process uses what the first one stored.
     time.advance(3600);
     let auth = authorizer(AuthConfig::Stored, &mock.url("/mcp"), at(&folder, &time)).unwrap();
     assert_eq!(token(&auth.credentials().await.unwrap()), "access-3");
@@ -108,7 +108,7 @@ async fn a_login_renewed_by_another_process_is_taken_over_and_not_renewed_twice(
     assert_eq!(mock.at("/token").len(), 2);
 }
 
-/// A site that ends a login whose refresh token is spent twice, as servers that rotate them do.
+/// A site that ends a login whose refresh token is used twice, as servers with rotation do.
 async fn rotating() -> Mock {
     let (site, spent) = (Site::default(), Arc::new(Mutex::new(HashSet::new())));
     Mock::start(move |seen| {
@@ -129,7 +129,7 @@ async fn many_that_renew_at_once_spend_each_refresh_token_once() {
     log_in(&mock, &folder, &time).await;
     for round in 2..5 {
         let open = |config| authorizer(config, &mock.url("/mcp"), at(&folder, &time)).unwrap();
-        // Each has its own lock on the file, as processes have; some would ask a user, some would not.
+        // Each has its own lock on the file, like separate processes; some may ask a user, some may not.
         let all: Vec<_> = (0..8)
             .map(|number| match number % 2 {
                 0 => open(AuthConfig::Stored),
@@ -157,8 +157,8 @@ async fn a_lock_that_is_never_given_back_ends_in_an_error_that_says_so() {
     let context = AuthContext { timeout: patience, ..at(&folder, &time) };
     let auth = authorizer(AuthConfig::Stored, &mock.url("/mcp"), context).unwrap();
     let error = auth.credentials().await.unwrap_err().to_string();
-    assert!(error.contains("another process has been renewing this login"), "{error}");
-    // The lock of a process that is gone is nobody's.
+    assert!(error.contains("another process has been refreshing this login"), "{error}");
+    // The lock is released with its process.
     drop(held);
     assert_eq!(token(&auth.credentials().await.unwrap()), "access-2");
 }
@@ -180,7 +180,7 @@ async fn links_in_the_folder_of_logins_are_not_followed() {
     let opener = Arc::new(HeadlessOpener::default());
     let options = LoginOptions::default();
     let error = login(&mock.url("/mcp"), options, opener, at(&folder, &time)).await.unwrap_err();
-    assert!(error.to_string().contains("it is a link or no file"), "{error}");
+    assert!(error.to_string().contains("it is a link or not a regular file"), "{error}");
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
 }
 
@@ -222,7 +222,7 @@ fn stored_interactive() -> AuthConfig {
     AuthConfig::Interactive { options: LoginOptions::default(), opener }
 }
 
-/// The file of the one stored login, or of its lock.
+/// The file of the only stored login, or of its lock.
 fn only_file(folder: &tempfile::TempDir, extension: &str) -> std::path::PathBuf {
     let entries = folder.path().join("logins").read_dir().unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());
@@ -246,7 +246,7 @@ async fn a_stored_login_that_is_revoked_asks_for_a_new_login() {
     assert!(matches!(error, AuthError::LoginNeeded { .. }), "{error}");
     assert!(error.to_string().ends_with(&format!("run `quintain login {server}`")), "{error}");
 
-    // A run that is still going uses the new login, once there is one.
+    // A running process uses the new login as soon as it is stored.
     auth.credentials().await.unwrap_err();
     log_in(&mock, &folder, &time).await;
     assert_eq!(token(&auth.credentials().await.unwrap()), "access-2");

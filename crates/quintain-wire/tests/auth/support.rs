@@ -1,4 +1,4 @@
-//! A server that answers as a closure says and remembers every request, and a clock that can be moved.
+//! A server that responds with a closure and records every request, and a clock that tests can move.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use url::Url;
 
-/// A request as the server saw it.
+/// A request as the server received it.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) method: String,
@@ -143,7 +143,7 @@ impl Counter {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that does not move by itself.
 #[derive(Clone)]
 pub(crate) struct Time(Arc<AtomicU64>);
 

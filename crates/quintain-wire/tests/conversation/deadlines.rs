@@ -1,4 +1,4 @@
-//! How long a caller waits, and what a target learns when it stops waiting.
+//! How long a caller waits, and what a target receives when the caller stops waiting.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn progress(sink: &dyn Sink, seen: &Seen) {
     );
 }
 
-/// Calls a target that reports progress every 100 ms, eight times, and then answers.
+/// Calls a target that reports progress every 100 ms, eight times, and then responds.
 async fn slow_call(deadline: Deadline) -> Result<usize, CallError> {
     let target = Target::default().within(deadline);
     let (session, log) = target.session("2025-11-25", |_, _| {}).await;
@@ -35,7 +35,7 @@ async fn slow_call(deadline: Deadline) -> Result<usize, CallError> {
     };
     let reply = tokio::select! {
         reply = session.request("tools/call", Map::new()) => reply,
-        () = target => unreachable!("the target waits for ever"),
+        () = target => unreachable!("the target never ends"),
     };
     reply.map(|reply| reply.notices.len())
 }

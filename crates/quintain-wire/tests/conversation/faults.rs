@@ -1,4 +1,4 @@
-//! Deliberate faults, and frames that are faults of the target.
+//! Deliberate faults, and faulty frames of the target.
 
 use std::time::Duration;
 

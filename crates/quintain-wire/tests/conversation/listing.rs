@@ -1,4 +1,4 @@
-//! Pages, and tools that must not be used.
+//! Pages of listings, and tools that must not be used.
 
 use quintain_wire::rpc::CallError;
 use quintain_wire::session::Listable;

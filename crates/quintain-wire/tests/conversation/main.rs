@@ -1,6 +1,6 @@
-//! How conversations go: deadlines, cancellation, questions back, rounds of input, pages, faults.
+//! Sessions: deadlines, cancellation, requests of the server, rounds of input, pages, faults.
 //!
-//! The target is a script in this process, so that every message can be chosen to the byte.
+//! The target is a script in this process, so that every byte of a message can be chosen.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

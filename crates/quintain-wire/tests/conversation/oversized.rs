@@ -1,4 +1,4 @@
-//! Messages that are too large: each fails the call it answers and no other.
+//! Messages that are too large: each fails only the call that it answers.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! Servers that ask back, in both eras, and what they are told.
+//! Requests of servers in both eras, and the answers to them.
 
 use quintain_wire::rpc::responder::Elicited;
 use quintain_wire::rpc::{CallError, Script};

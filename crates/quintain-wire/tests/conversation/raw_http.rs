@@ -1,4 +1,4 @@
-//! HTTP requests of any shape, beside the conversation.
+//! Any HTTP requests, outside of the session.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use quintain_wire::transport::courier::HttpConfig;
 use quintain_wire::transport::http::HttpTransport;
 use url::Url;
 
-/// Answers with the request as it came.
+/// Responds with the received request.
 async fn mirror(request: Request) -> String {
     let mut shown = format!("{} {}\n", request.method(), request.uri());
     for (name, value) in request.headers() {

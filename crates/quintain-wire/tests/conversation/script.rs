@@ -1,4 +1,4 @@
-//! A transport whose other end is a function.
+//! A transport to a function instead of a target.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use quintain_wire::session::Session;
 use quintain_wire::transport::{Headers, Outgoing, Sink, Transport};
 use serde_json::{Value, json};
 
-/// A message as the target saw it.
+/// A message as the target received it.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) text: String,
@@ -34,7 +34,7 @@ impl Seen {
 
 type Answers = dyn Fn(&Seen, &dyn Sink) + Send + Sync;
 
-/// What a scripted target saw so far, and what was abandoned.
+/// What a scripted target received so far, and which requests were abandoned.
 #[derive(Clone, Default)]
 pub(crate) struct Log {
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -43,7 +43,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// The way back, for a target that speaks on its own.
+    /// The sink, for a target that sends messages by itself.
     pub(crate) fn sink(&self) -> Arc<dyn Sink> {
         self.sink.lock().unwrap().clone().unwrap()
     }
@@ -159,17 +159,17 @@ impl Target {
     }
 }
 
-/// Lets the target say something.
+/// Sends a message of the target.
 pub(crate) fn say(sink: &dyn Sink, message: Value) {
     sink.received(Bytes::from(message.to_string()));
 }
 
-/// Lets the target answer a message.
+/// Sends the target's response to a message.
 pub(crate) fn answer(sink: &dyn Sink, seen: &Seen, result: Value) {
     say(sink, json!({"jsonrpc": "2.0", "id": seen.id(), "result": result}));
 }
 
-/// Lets the target refuse a message.
+/// Sends the target's error for a message.
 pub(crate) fn refuse(sink: &dyn Sink, seen: &Seen, code: i64, message: &str) {
     let error = json!({"code": code, "message": message});
     say(sink, json!({"jsonrpc": "2.0", "id": seen.id(), "error": error}));

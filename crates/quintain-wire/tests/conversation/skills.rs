@@ -1,4 +1,4 @@
-//! Skills: nothing is read ahead of need, and nothing is used that is not what the listing promised.
+//! Skills: files are read only when needed, and must match the listing.
 
 use quintain_wire::skills::{self, SkillError};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn promise(uri: &str, text: &str) -> Value {
     json!({"uri": uri, "digest": digest, "size": text.len()})
 }
 
-/// A server with one skill, whose `SKILL.md` reads `served`.
+/// A server with one skill, whose `SKILL.md` contains `served`.
 async fn server(resources: Value, served: &'static str) -> (Session, Log) {
     Target::default()
         .session("2025-11-25", move |seen, sink| {

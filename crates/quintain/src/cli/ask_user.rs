@@ -1,8 +1,8 @@
-//! Questions to whoever sits at the terminal. Whether somebody does is in `Context::answers`.
+//! Questions to the user at the terminal. `Context::answers` says whether there is one.
 
 use super::Desk;
 
-/// Asks for one line; the end of the input is an empty one.
+/// Asks for one line; returns an empty line at the end of the input.
 pub(super) async fn ask_user(text: &str, desk: &Desk) -> String {
     desk.console.err(text);
     let read = tokio::task::spawn_blocking(|| {

@@ -1,4 +1,4 @@
-//! `--baseline FILE`: findings that are accepted.
+//! `--baseline FILE`: accepted findings.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use quintain_source::{Diagnostics, Renderer, SourceFile, Sources};
 use super::Desk;
 use crate::exit::Exit;
 
-/// The accepted findings of a file. What is wrong with it is said here, all of it.
+/// Reads the accepted findings of a file. Prints all errors in the file.
 pub(super) fn read(file: &Path, desk: &Desk) -> Result<Vec<Suppression>, Exit> {
     let text = std::fs::read_to_string(desk.context.cwd.join(file)).map_err(|error| {
         desk.console.error(&format!("cannot read `{}`: {error}", file.display()), None);
@@ -27,7 +27,7 @@ pub(super) fn read(file: &Path, desk: &Desk) -> Result<Vec<Suppression>, Exit> {
     if dx.has_errors() { Err(Exit::Usage) } else { Ok(found) }
 }
 
-/// The day on which it is asked whether a finding is still accepted: `2027-01-31`.
+/// Today's date, such as `2027-01-31`, to check whether an acceptance has expired.
 pub(super) fn today(desk: &Desk) -> String {
     desk.context.now().chars().take(10).collect()
 }

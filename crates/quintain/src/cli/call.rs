@@ -1,4 +1,4 @@
-//! `quintain call`: one request to a target, and what came of it.
+//! `quintain call`: sends one request to a target and prints the response.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::{Desk, render};
 use crate::exit::Exit;
 
 const TAPE: usize = 64 << 20;
-/// The levels of the protocol, least severe first.
+/// The log levels of the protocol, least severe first.
 const LOG_LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
@@ -36,36 +36,36 @@ pub(super) struct Args {
     /// TOOL and its arguments as JSON (`-` reads standard input, `@FILE` a file), or one JSON tool call
     #[arg(value_name = "TOOL JSON", num_args = 0..=2)]
     words: Vec<String>,
-    /// Read this resource
+    /// Read a resource
     #[arg(long, value_name = "URI", conflicts_with_all = ["prompt", "raw"])]
     resource: Option<String>,
-    /// Get this prompt; the argument is its arguments as JSON
+    /// Get a prompt; its arguments follow as JSON
     #[arg(long, value_name = "NAME", conflicts_with = "raw")]
     prompt: Option<String>,
-    /// Send this request: an object with `method` and `params`
+    /// Send any request: an object with `method` and `params`
     #[arg(long, value_name = "JSON")]
     raw: Option<String>,
-    /// Which server, if the target has several
+    /// Server to send the request to, if the target has several
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
     /// Run the tool as a task and wait for its result
     #[arg(long, conflicts_with_all = ["resource", "prompt", "raw"])]
     task: bool,
-    /// Ask the server for log messages from this level on and show them on standard error
+    /// Ask the server for log messages of this level and above, and print them to standard error
     #[arg(long, value_name = "LEVEL", value_parser = LOG_LEVELS)]
     log_level: Option<String>,
     /// Print the exchange as JSON
     #[arg(long)]
     json: bool,
-    /// Show the raw exchange too, on standard error
+    /// Print the raw exchange to standard error
     #[arg(long)]
     frames: bool,
-    // Last, since its heading would cover the options after it.
+    // Last, because its heading would also cover the options that follow it.
     #[command(flatten)]
     target: TargetArgs,
 }
 
-/// What is asked of the target.
+/// The request to the target.
 enum Ask {
     Tool(ToolCall),
     Request(String, Map<String, Value>),
@@ -146,7 +146,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
     exit
 }
 
-/// `call -- COMMAND ARG... TOOL JSON`: the call may also stand at the end of the command.
+/// `call -- COMMAND ARG... TOOL JSON`: the call may also be at the end of the command.
 fn trailing_words(args: &mut Args) -> Vec<String> {
     let command = &mut args.target.command;
     let is_call = |text: &String| serde_json::from_str::<Map<String, Value>>(text).is_ok();
@@ -218,7 +218,7 @@ fn object(text: &str, what: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Arguments that the tool's own schema refuses are sent all the same: the answer is the test.
+/// Arguments that do not match the tool's schema are sent nevertheless: the response of the tool is of interest.
 fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
     let Ok(link) = sessions.route(call) else { return };
     let Some(schema) = link.input_schema(&call.tool) else { return };
@@ -233,7 +233,7 @@ fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
     }
 }
 
-/// The log messages that came with an answer, one per line.
+/// Prints the log messages of an exchange, one per line.
 fn show_logs(exchange: &Exchange, desk: &Desk) {
     let logs = exchange.notices.iter().filter(|notice| notice["method"] == "notifications/message");
     for params in logs.map(|notice| &notice["params"]) {
@@ -286,7 +286,7 @@ fn report(exchange: &Exchange, as_json: bool, desk: &Desk) -> Exit {
     }
 }
 
-/// What the target sent where an answer was due, if it sent anything.
+/// What the target sent instead of a response, if it sent anything.
 fn instead(exchange: &Exchange) -> Option<String> {
     let count =
         |key: &str| exchange.notices.iter().filter(|notice| notice.get(key).is_some()).count();
@@ -296,20 +296,20 @@ fn instead(exchange: &Exchange) -> Option<String> {
         let first = exchange.notices.iter().find_map(|notice| notice.get("garbled"));
         let first = first.and_then(Value::as_str).unwrap_or_default();
         let shown: String = first.chars().take(60).collect();
-        parts.push(format!("{garbled} that are no JSON-RPC (first: `{}`)", visible(&shown)));
+        parts.push(format!("{garbled} that are not JSON-RPC (first: `{}`)", visible(&shown)));
     }
     if stray > 0 {
-        parts.push(format!("{stray} with an id nobody waits for"));
+        parts.push(format!("{stray} with an unknown id"));
     }
     let others = exchange.notices.len() - garbled - stray;
     if others > 0 {
         parts.push(format!("{others} notifications"));
     }
     (!parts.is_empty())
-        .then(|| format!("the target sent messages, but no answer: {}", parts.join(", ")))
+        .then(|| format!("the target sent messages, but no response: {}", parts.join(", ")))
 }
 
-/// What went wrong, in the words that users of existing suites look for.
+/// The error message. Existing suites match its wording.
 fn error_text(exchange: &Exchange) -> Option<String> {
     match &exchange.outcome {
         Outcome::ToolError(_) => {

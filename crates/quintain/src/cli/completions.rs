@@ -11,7 +11,7 @@ use crate::exit::Exit;
 /// Example: quintain completions bash > ~/.local/share/bash-completion/completions/quintain
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The shell
+    /// Shell to complete for
     shell: Shell,
 }
 

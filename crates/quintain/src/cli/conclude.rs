@@ -1,11 +1,11 @@
-//! What a run means for the exit code.
+//! Turns the result of a run into an exit code.
 
 use quintain_engine::jobs::Outcome;
 
 use super::Desk;
 use crate::exit::Exit;
 
-/// Says what the reports do not say. `kept` is the name of the run in the store.
+/// Prints what the reports do not contain. `kept` is the id of the run in the store.
 pub(super) fn conclude(
     outcome: &Outcome,
     kept: Option<&str>,
@@ -15,20 +15,20 @@ pub(super) fn conclude(
 ) -> Exit {
     let summary = &outcome.summary;
     if let Some(why) = &outcome.unsaved {
-        desk.console.error(&format!("the run could not be kept: {why}"), None);
+        desk.console.error(&format!("the run could not be stored: {why}"), None);
     }
     for why in &outcome.unreachable {
         desk.console.error(&quintain_source::visible(why), None);
     }
     if summary.interrupted {
-        desk.console.err("interrupted; what was finished is reported");
+        desk.console.err("interrupted; finished tests are reported");
         if let Some(id) = kept {
-            desk.console.note(&format!("`quintain eval --resume {id}` goes on"));
+            desk.console.note(&format!("resume with `quintain eval --resume {id}`"));
         }
         return Exit::Interrupted;
     }
     if outcome.overdue {
-        desk.console.error("the time was up before all tests were run", None);
+        desk.console.error("time limit reached before all tests were run", None);
         return Exit::Unreachable;
     }
     if !outcome.unreachable.is_empty() || summary.missing > 0 {

@@ -1,4 +1,4 @@
-//! `quintain diff`: what changed from one run to another.
+//! `quintain diff`: compares two runs.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::{Desk, runs, store};
 use crate::console::Tone;
 use crate::exit::Exit;
 
-/// Compare two runs: new failures, what was fixed, scores, latency
+/// Compare two runs: new failures, fixed tests, scores, latency
 ///
 /// Examples:
 ///   quintain diff latest~1 latest
@@ -19,13 +19,13 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// The run before
+    /// Earlier run
     #[arg(value_name = "BEFORE", default_value = "latest~1")]
     before: String,
-    /// The run after
+    /// Later run
     #[arg(value_name = "AFTER", default_value = "latest")]
     after: String,
-    /// End with code 100 if anything got worse
+    /// Exit with code 100 if anything got worse
     #[arg(long)]
     fail_on_regression: bool,
     /// Print JSON
@@ -66,7 +66,7 @@ fn text(before: &Run, after: &Run, diff: &Diff, desk: &Desk) -> String {
     section(Tone::Red, "new failures", changes(&diff.new_failures));
     section(Tone::Green, "fixed", changes(&diff.fixed));
     section(Tone::Yellow, "still failing", changes(&diff.still_failing));
-    section(Tone::Yellow, "other scores", changes(&diff.changed_scores));
+    section(Tone::Yellow, "changed scores", changes(&diff.changed_scores));
     section(Tone::Bold, "added", standings(&diff.added));
     section(Tone::Bold, "removed", standings(&diff.removed));
     section(Tone::Bold, "latency", diff.latency.iter().map(latency).collect());
@@ -93,7 +93,7 @@ fn standing(standing: &Standing) -> String {
     format!("{}: {passed}", name(&standing.key, standing.score.test_idx))
 }
 
-/// A case in words: what it is called, and where it ran.
+/// The name of a case, and the target that it ran on.
 fn name(key: &Key, test_idx: usize) -> String {
     let called = key.description.clone().unwrap_or_else(|| format!("test {}", test_idx + 1));
     let mut name = visible(&called).into_owned();

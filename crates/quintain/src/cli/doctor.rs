@@ -1,4 +1,4 @@
-//! `quintain doctor`: whether this machine is ready, and what killed runs left behind.
+//! `quintain doctor`: checks the installation, and finds leftovers of killed runs.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use super::Desk;
 use crate::console::Tone;
 use crate::exit::Exit;
 
-/// Check this installation, and list what killed runs left behind
+/// Check this installation, and list leftovers of killed runs
 ///
 /// A red-team run plants files and folders and removes them when it ends.
-/// If it was killed, the next command removes what it left behind;
-/// `--clean` does so now.
+/// If it was killed, the next command removes its leftovers;
+/// `--clean` removes them now.
 ///
-/// Ends with 100 if something is broken.
+/// Exits with code 100 if something is broken.
 ///
 /// Examples:
 ///   quintain doctor
@@ -27,7 +27,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Remove what killed runs left behind
+    /// Remove leftovers of killed runs
     #[arg(long)]
     clean: bool,
     /// Print JSON
@@ -35,7 +35,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Programs that some features need, and which.
+/// Programs that some features need, and the features.
 const PROGRAMS: [(&str, &str); 3] = [
     ("git", "red-team runs plant a canary repository"),
     ("python3", "assertions and targets in Python"),
@@ -50,7 +50,7 @@ enum Status {
     Error,
 }
 
-/// What was looked at, and what there is to say about it.
+/// One checked thing, and its result.
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
@@ -114,7 +114,7 @@ fn print(checks: &[Check], removal: &Removal, desk: &Desk) {
     }
 }
 
-/// Names of files may contain line breaks.
+/// File names may contain line breaks.
 fn one_line(text: &str) -> String {
     visible(text).replace(['\n', '\t'], " ")
 }
@@ -148,7 +148,7 @@ fn state(folder: Option<&Path>) -> Check {
 
 async fn runs(folder: Option<&Path>) -> Check {
     const NAME: &str = "stored runs";
-    // Looking must not create anything.
+    // A check must not create anything.
     let Some(folder) = folder.filter(|folder| folder.join("runs.db").exists()) else {
         return Check::new(NAME, Status::Ok, "none");
     };

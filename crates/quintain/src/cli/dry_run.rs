@@ -1,4 +1,4 @@
-//! What a suite would do, for `--dry-run`: on the screen, or as JSON. Names of variables are shown, never values.
+//! What a suite would do, for `--dry-run`, as text or as JSON. Shows names of variables, never values.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,22 @@ use serde_json::{Value, json};
 use super::Desk;
 use crate::console::Tone;
 
-/// What the command itself adds to what the suite does.
+/// The effects of the suite, and what the command adds to them.
 pub(super) struct DryRun<'a> {
-    /// What would be run.
+    /// Name of the suite.
     pub(super) name: String,
     pub(super) effects: Effects,
-    /// Reports of the command line.
+    /// Reports named on the command line.
     pub(super) outputs: &'a [PathBuf],
     pub(super) no_write: bool,
     pub(super) json: bool,
-    /// For a red-team run.
+    /// Set for a red-team run.
     pub(super) attack: Option<AttackEffects>,
 }
 
 /// What a red-team run does on this machine besides starting the target.
 pub(super) struct AttackEffects {
-    /// Folders in and beside which canaries are planted.
+    /// The run plants canaries in and next to these folders.
     pub(super) planted: Vec<PathBuf>,
     pub(super) listens: String,
     pub(super) destructive: Destructive,
@@ -36,13 +36,13 @@ pub(super) struct AttackEffects {
 
 impl AttackEffects {
     fn lines(&self) -> [(&'static str, Vec<Vec<String>>); 3] {
-        let temporary = vec!["a temporary folder of its own, and the journal of it".to_owned()];
-        let beside = |root: &PathBuf| vec![format!("in and beside {}", root.display())];
+        let temporary = vec!["a new temporary folder, recorded in the journal".to_owned()];
+        let beside = |root: &PathBuf| vec![format!("in and next to {}", root.display())];
         let planted = std::iter::once(temporary).chain(self.planted.iter().map(beside)).collect();
         let tools = match self.destructive {
             Destructive::Never => "no tools that destroy or change settings".to_owned(),
             Destructive::Own => {
-                "tools that destroy or change settings, with objects of the run alone".to_owned()
+                "tools that destroy or change settings, only with objects of the run".to_owned()
             }
             Destructive::All => {
                 "tools that destroy or change settings, with real objects".to_owned()
@@ -51,7 +51,7 @@ impl AttackEffects {
         let mut called = vec![vec![tools]];
         if self.needs_allow_remote {
             called.push(vec![
-                "nothing: the target is not on this machine, which needs --allow-remote".to_owned(),
+                "nothing: the target is not on this machine; needs --allow-remote".to_owned(),
             ]);
         }
         [("plant", planted), ("listen", vec![vec![self.listens.clone()]]), ("call", called)]
@@ -71,14 +71,14 @@ impl DryRun<'_> {
     pub(super) fn show(mut self, desk: &Desk) {
         let paths = Paths { cwd: &desk.context.cwd };
         if !self.outputs.is_empty() {
-            // The command line names the reports.
+            // Reports on the command line replace those of the suite.
             self.effects.write.retain(|write| write.what != "report");
         }
         for write in self.effects.write.iter_mut().filter(|write| write.refused.is_none()) {
             let path = desk.context.cwd.join(&write.file);
             let is_link = |path: &Path| path.is_symlink() && desk.context.cwd != path;
             let mut own = path.ancestors().take_while(|path| **path != desk.context.cwd);
-            write.refused = own.any(is_link).then_some("a symbolic link is on the way");
+            write.refused = own.any(is_link).then_some("a symbolic link is in the path");
         }
         paths.shorten(&mut self.effects);
         let record = desk.files.take();
@@ -114,7 +114,7 @@ fn as_json(effects: &Effects, read: &[String], own: &[(&str, String)]) -> Value 
     value
 }
 
-/// Paths as the user would write them.
+/// Shows paths relative to the working directory.
 struct Paths<'a> {
     cwd: &'a Path,
 }
@@ -140,7 +140,7 @@ impl Paths<'_> {
     }
 }
 
-/// Columns on standard output.
+/// The text for standard output, in two columns.
 struct Page<'a> {
     text: String,
     desk: &'a Desk,
@@ -148,7 +148,7 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn write(&mut self, name: &str, effects: &Effects, read: &[String], own: &[(&str, String)]) {
-        let _ = writeln!(self.text, "If it were run, {} would\n", visible(name));
+        let _ = writeln!(self.text, "Running {} would\n", visible(name));
         self.section("start", &starts(effects));
         self.section("run", &runs(effects));
         self.section("read", &read.iter().map(|path| vec![path.clone()]).collect::<Vec<_>>());
@@ -160,24 +160,25 @@ impl Page<'_> {
         });
         self.section("contact", &contacts.collect::<Vec<_>>());
         let Some(tests) = &effects.tests else { return };
-        // A suite whose tests all come from code has one that stands for them.
+        // If all tests come from code, the suite has one placeholder test.
         let mut lines = if tests.made_by.is_empty() || tests.tests > 1 {
             vec![counted(tests.cases, "case") + " of " + &counted(tests.tests, "test")]
         } else {
             vec!["an unknown number of cases".to_owned()]
         };
         for script in &tests.made_by {
-            lines
-                .push(format!("tests that {script} makes are not counted: a dry run runs no code"));
+            lines.push(format!(
+                "tests generated by {script} are not counted: a dry run runs no code"
+            ));
         }
         if tests.changed_by_code > 0 {
             let tests = counted(tests.changed_by_code, "test");
-            lines.push(format!("`transformVars` may make more or fewer cases of {tests}"));
+            lines.push(format!("`transformVars` may change the number of cases of {tests}"));
         }
         self.section("test", &[lines]);
     }
 
-    /// The first line of an entry, and what belongs to it below.
+    /// Writes each entry: its first line, and the others indented below it.
     fn section(&mut self, title: &str, entries: &[Vec<String>]) {
         let mut label = format!("{title:9}");
         if entries.is_empty() {
@@ -186,7 +187,7 @@ impl Page<'_> {
         for lines in entries {
             for (at, line) in lines.iter().enumerate() {
                 let indent = if at == 0 { "" } else { "    " };
-                // Whoever wrote the suite must not write to the terminal.
+                // Text from the suite must not control the terminal.
                 let line = visible(line).replace(['\n', '\t'], " ");
                 let bold = self.desk.console.paint(Tone::Bold, &label);
                 let _ = writeln!(self.text, "{bold}{indent}{line}");

@@ -1,10 +1,10 @@
-//! Values that have to be written behind `=`, and are not: clap would take them for something else.
+//! Finds option values that must follow `=` but are separate words: clap would take them for something else.
 
 use clap::Command;
 
-/// The first option whose value follows as a word of its own: `--include-destructive all`.
+/// The first option whose value is a separate word: `--include-destructive all`.
 pub(super) fn missing(command: &Command, words: &[String]) -> Option<(String, String)> {
-    // What follows `--` is the command line of a target.
+    // The words after `--` are the command line of a target.
     let own = words.split(|word| word == "--").next()?;
     own.windows(2).find_map(|pair| {
         let [option, value] = pair else { return None };
@@ -13,7 +13,7 @@ pub(super) fn missing(command: &Command, words: &[String]) -> Option<(String, St
     })
 }
 
-/// Whether this command, or one below it, has an option with such a value behind `=`.
+/// Whether this command or a subcommand has an option that requires `=` and knows this value.
 fn takes(command: &Command, name: &str, value: &str) -> bool {
     let here = command.get_arguments().any(|option| {
         option.is_require_equals_set()

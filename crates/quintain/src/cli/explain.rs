@@ -16,7 +16,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Its name; `not-` before the name of an assertion is understood
+    /// Name of a built-in; `not-` before the name of an assertion is allowed
     #[arg(value_name = "ID")]
     id: String,
     /// Print JSON
@@ -33,9 +33,9 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         let names: Vec<&str> = every().map(|meta| meta.id).collect();
         let help = match closest(bare, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`quintain list assertions` shows what there is".to_owned(),
+            None => "`quintain list assertions` lists all assertions".to_owned(),
         };
-        console.error(&format!("nothing is called `{}`", args.id), Some(&help));
+        console.error(&format!("no built-in is named `{}`", args.id), Some(&help));
         return Exit::Usage;
     };
     if args.json {

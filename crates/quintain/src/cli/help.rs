@@ -1,9 +1,9 @@
-//! Help texts as they are shown: paragraphs fill the width of the terminal however they are written here, and
-//! indented lines such as examples stay as they are.
+//! Lays out help texts: paragraphs are joined so that they fill the width of the terminal, and indented lines such as
+//! examples stay as they are.
 
 use clap::Command;
 
-/// A command and all its subcommands with texts that clap can wrap.
+/// A command and all its subcommands with help texts that clap can wrap.
 pub(super) fn reflowed(mut command: Command) -> Command {
     if let Some(text) = command.get_long_about().map(ToString::to_string) {
         command = command.long_about(reflow(&text));

@@ -1,4 +1,4 @@
-//! `quintain init`: an example to start from.
+//! `quintain init`: writes an example suite.
 
 use std::path::{Path, PathBuf};
 
@@ -34,25 +34,25 @@ macro_rules! example {
 }
 
 static EXAMPLES: &[Example] = &[
-    example!("basic", "A first suite over the practice target", ["quintain.yaml", "README.md"]),
+    example!("basic", "A first suite for the practice target", ["quintain.yaml", "README.md"]),
     example!(
         "simple-mcp",
-        "Tool calls and assertions in promptfoo's form, several ways to write a call",
+        "Tool calls and assertions in promptfoo's format, with several ways to write a call",
         ["promptfooconfig.yaml", "README.md"]
     ),
     example!(
         "redteam-mcp",
-        "A target with planted weaknesses, the suite that attacks it",
+        "A target with planted weaknesses, and the suite that attacks it",
         ["promptfooconfig.yaml", "README.md"]
     ),
     example!(
         "redteam-mcp-auth",
-        "The same behind OAuth and other kinds of authentication",
+        "The same target behind OAuth and other kinds of authentication",
         ["promptfooconfig.yaml", "README.md"]
     ),
     example!(
         "ci",
-        "A suite with snapshots for a pipeline, and the pipeline",
+        "A suite with snapshots, and the CI pipeline that runs it",
         ["quintain.yaml", "workflow.yml", "README.md"]
     ),
 ];
@@ -66,19 +66,19 @@ static EXAMPLES: &[Example] = &[
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Where to write it [default: here, or a folder named after the example]
+    /// Folder to write to [default: the current folder, or a folder named after the example]
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Which example
+    /// Example to write
     #[arg(long, value_name = "NAME")]
     example: Option<String>,
-    /// Show the examples
+    /// List the examples
     #[arg(long)]
     list: bool,
     /// Print JSON, with `--list`
     #[arg(long, requires = "list")]
     json: bool,
-    /// Replace files that are there already
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }
@@ -93,9 +93,9 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
     let Some(example) = EXAMPLES.iter().find(|example| example.name == name) else {
         let help = match closest(name, EXAMPLES.iter().map(|example| example.name)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`quintain init --list` shows the examples".to_owned(),
+            None => "`quintain init --list` lists the examples".to_owned(),
         };
-        console.error(&format!("there is no example `{name}`"), Some(&help));
+        console.error(&format!("unknown example `{name}`"), Some(&help));
         return Exit::Usage;
     };
     let dir = args.dir.clone().unwrap_or_else(|| match &args.example {
@@ -110,8 +110,8 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         .filter(|name| own_file::exists(&folder.join(name)))
         .collect();
     if !there.is_empty() && !args.force {
-        let what = format!("`{}` has {} already", dir.display(), there.join(" and "));
-        console.error(&what, Some("name another folder, or replace them with `--force`"));
+        let what = format!("`{}` already has {}", dir.display(), there.join(" and "));
+        console.error(&what, Some("name another folder, or overwrite the files with `--force`"));
         return Exit::Usage;
     }
     for sheet in example.files {

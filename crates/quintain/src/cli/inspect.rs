@@ -1,4 +1,4 @@
-//! `quintain inspect`: what a target says of itself.
+//! `quintain inspect`: shows what a target offers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Desk, render};
 use crate::console::Tone;
 use crate::exit::Exit;
 
-/// How much of the raw exchange `--frames` keeps.
+/// Maximum size of the raw exchange that `--frames` keeps.
 const TAPE: usize = 16 << 20;
 
 /// Show what a target offers: server, protocol, capabilities, tools, resources, prompts
@@ -24,10 +24,10 @@ pub(super) struct Args {
     /// Print JSON, every item as the target sent it
     #[arg(long)]
     json: bool,
-    /// Show the raw exchange too
+    /// Print the raw exchange, too
     #[arg(long)]
     frames: bool,
-    // Last, since its heading would cover the options after it.
+    // Last, because its heading would also cover the options that follow it.
     #[command(flatten)]
     target: TargetArgs,
 }
@@ -81,7 +81,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
                 console.out("");
             }
             if surveyed.len() > 1 {
-                // Servers may call themselves alike; the suite's names tell them apart.
+                // Servers may report the same name; the names in the suite are unique.
                 let name = quintain_source::visible(name);
                 console.out(&console.paint(Tone::Bold, &format!("server {name}")));
             }

@@ -1,4 +1,4 @@
-//! The commands as clients of the engine: they make a request, show what happens, and end the run on Ctrl-C.
+//! The commands as clients of the engine: they request a run, show its events, and stop it on Ctrl-C.
 
 use quintain_engine::Policy;
 use quintain_engine::World;
@@ -11,7 +11,7 @@ use quintain_evidence::event::Event;
 use super::{Desk, runs, suite};
 use crate::exit::Exit;
 
-/// The engine with what this process knows of its surroundings.
+/// The engine with the environment of this process.
 pub(super) fn jobs(desk: &Desk, store: Option<Store>) -> Jobs {
     let world = World {
         env: desk.context.env.clone().into(),
@@ -24,7 +24,7 @@ pub(super) fn jobs(desk: &Desk, store: Option<Store>) -> Jobs {
     Jobs::new(world, desk.files.clone(), store)
 }
 
-/// A request of the user. The name of the run begins with its kind.
+/// A request of the user. The id of the run starts with its kind.
 pub(super) fn request(kind: &str, work: Work, desk: &Desk) -> RunRequest {
     let created = desk.context.now();
     RunRequest {
@@ -40,7 +40,7 @@ pub(super) fn request(kind: &str, work: Work, desk: &Desk) -> RunRequest {
     }
 }
 
-/// Prepares a request, and shows what there is to say about it.
+/// Prepares a request, and prints warnings and errors.
 pub(super) async fn prepare(
     jobs: &Jobs,
     request: RunRequest,
@@ -49,7 +49,7 @@ pub(super) async fn prepare(
     jobs.prepare(request, &mut |notice| tell(notice, desk)).await
 }
 
-/// Shows what there is to say before a run.
+/// Prints a warning or an error about a request.
 pub(super) fn tell(notice: Notice<'_>, desk: &Desk) {
     match notice {
         Notice::Diagnostics(sources, diagnostics) => suite::show(sources, diagnostics, desk),
@@ -58,11 +58,11 @@ pub(super) fn tell(notice: Notice<'_>, desk: &Desk) {
     }
 }
 
-/// Says why there is no run; returns it in short, and what it means for the exit code.
+/// Prints why there is no run; returns the reason in short, and the exit code.
 pub(super) fn refused(refusal: &Refusal, desk: &Desk) -> (String, Exit) {
     let what = refusal.to_string();
     let exit = match refusal {
-        // The diagnostics were shown.
+        // The diagnostics were printed already.
         Refusal::Suite | Refusal::Said => Exit::Usage,
         Refusal::Usage { what, help } => {
             desk.console.error(what, help.as_deref());
@@ -80,7 +80,7 @@ pub(super) fn refused(refusal: &Refusal, desk: &Desk) -> (String, Exit) {
     (what, exit)
 }
 
-/// Starts a run and hands its events on until it ends. Ctrl-C ends it with what it has so far.
+/// Starts a run and passes its events to `show` until it ends. Ctrl-C ends it with the results so far.
 pub(super) async fn follow(
     prepared: Prepared,
     desk: &Desk,

@@ -3,7 +3,7 @@
 use quintain_content::registry::Meta;
 use quintain_report::RuleDocs;
 
-/// What reports say about rules.
+/// Documentation of rules, for reports.
 pub(super) fn rule_docs() -> RuleDocs {
     let attack = |id: &str| {
         let all = [Kind::Attacks, Kind::LaunchChecks].into_iter().flat_map(Kind::all);
@@ -17,17 +17,17 @@ pub(super) fn rule_docs() -> RuleDocs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Kind {
-    /// What a suite can demand of an answer
+    /// Assertions for suites
     Assertions,
     /// Formats of reports
     Reporters,
-    /// What finds personal data and secrets in answers
+    /// Detectors of personal data and secrets in responses
     Detectors,
-    /// What `redteam` and `scan` look for
+    /// Attacks of `redteam` and `scan`
     Attacks,
-    /// How attacks are rewritten
+    /// Strategies that rewrite attacks
     Strategies,
-    /// What `scan` looks for in configurations of MCP clients
+    /// Checks of `scan` for configurations of MCP clients
     LaunchChecks,
 }
 

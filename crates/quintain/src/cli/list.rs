@@ -1,4 +1,4 @@
-//! `quintain list`: what is built in.
+//! `quintain list`: lists the built-ins.
 
 use quintain_content::registry::Meta;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::kinds::Kind;
 use crate::console::Tone;
 use crate::exit::Exit;
 
-/// List what is built in
+/// List built-in assertions, reporters, detectors, attacks, strategies or launch checks
 ///
 /// Examples:
 ///   quintain list assertions
@@ -16,7 +16,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// What to list
+    /// Kind of built-ins to list
     #[arg(value_name = "KIND", value_enum)]
     kind: Kind,
     /// Print JSON

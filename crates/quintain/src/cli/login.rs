@@ -1,4 +1,4 @@
-//! `quintain login`: an OAuth login at a protected server, kept for later runs.
+//! `quintain login`: logs in at a protected server with OAuth, and stores the tokens for later runs.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use url::Url;
 use super::Desk;
 use crate::exit::Exit;
 
-/// Log in at a protected MCP server (OAuth authorization code with PKCE) and keep the tokens
+/// Log in at a protected MCP server (OAuth authorization code with PKCE) and store the tokens
 ///
-/// The tokens are kept in a file that only you can read, in the state directory (`QUINTAIN_HOME`).
-/// Other commands use them for the same URL; in CI, give `--stored-auth-only` to those.
+/// The tokens are stored in a file that only you can read, in the state directory (`QUINTAIN_HOME`).
+/// Other commands use them for the same URL; in CI, pass `--stored-auth-only` to them.
 ///
 /// Examples:
 ///   quintain login https://mcp.example.com/mcp
@@ -25,31 +25,31 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Address of the MCP server
+    /// URL of the MCP server
     #[arg(required_unless_present = "list")]
     url: Option<Url>,
-    /// Show the logins that are kept, without the tokens
+    /// List the stored logins, without the tokens
     #[arg(long, conflicts_with = "url")]
     list: bool,
-    /// Delete what is kept for this server
+    /// Delete the stored login of this server
     #[arg(long, requires = "url")]
     forget: bool,
-    /// Client id, if the client was registered by hand
+    /// Client id, if you registered the client manually
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
-    /// Name of the environment variable that holds the client's secret
+    /// Environment variable that contains the client's secret
     #[arg(long, value_name = "VARIABLE")]
     client_secret_env: Option<String>,
-    /// Scope to ask for; any number of times
+    /// Scope to request; any number of times
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
     /// Port of the redirect URI [default: any free port]
     #[arg(long, value_name = "PORT")]
     redirect_port: Option<u16>,
-    /// Print the address to open instead of starting a browser
+    /// Print the URL to open instead of starting a browser
     #[arg(long)]
     no_browser: bool,
-    /// Print what was stored as JSON, without the tokens
+    /// Print the stored login as JSON, without the tokens
     #[arg(long)]
     json: bool,
 }
@@ -65,7 +65,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     }
     let client_secret = client_secret.map(|secret| SecretString::from(secret.as_str()));
     let Some(state_dir) = desk.context.state_dir() else {
-        console.error("there is no directory to keep the login in", Some("set QUINTAIN_HOME"));
+        console.error("no directory to store the login in", Some("set QUINTAIN_HOME"));
         return Exit::Usage;
     };
     if let Some(url) = &args.url {
@@ -75,8 +75,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let done = match &args.url {
         None => store.list().map(|kept| show(&kept, &args, desk)),
         Some(url) if args.forget => store.delete(url).await.map(|deleted| {
-            let forgotten =
-                if deleted == 0 { "no login was kept" } else { "the login is forgotten" };
+            let forgotten = if deleted == 0 { "no login is stored" } else { "deleted the login" };
             console.note(forgotten);
         }),
         Some(url) => {
@@ -131,17 +130,17 @@ fn show(kept: &[StoredTokens], args: &Args, desk: &Desk) {
     }
 }
 
-/// Starts the user's browser, and always says where it should have gone.
+/// Starts the user's browser, and always prints the URL.
 #[derive(Debug)]
 struct Browser {
     start: bool,
 }
 
 impl Opener for Browser {
-    #[expect(clippy::print_stderr, reason = "the address holds no secret and must not be masked")]
+    #[expect(clippy::print_stderr, reason = "the URL contains no secret and must not be masked")]
     fn open<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<(), AuthError>> {
         Box::pin(async move {
-            eprintln!("open this address to log in:\n  {url}");
+            eprintln!("open this URL to log in:\n  {url}");
             if self.start {
                 let program = if cfg!(target_os = "macos") {
                     "open"
@@ -150,7 +149,7 @@ impl Opener for Browser {
                 } else {
                     "xdg-open"
                 };
-                // Without a browser the address above is all there is, and it is enough.
+                // If no browser starts, the user opens the printed URL.
                 let _ = tokio::process::Command::new(program)
                     .arg(url.as_str())
                     .stdin(std::process::Stdio::null())

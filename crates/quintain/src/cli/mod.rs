@@ -1,4 +1,4 @@
-//! The command line: one file per command, and what they share.
+//! The command line: one file per command, and what the commands share.
 
 mod ask_user;
 mod baseline;
@@ -56,10 +56,10 @@ use crate::logging;
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Say more; twice for everything
+    /// Log more; give it twice to log everything
     #[arg(short, long, global = true, action = ArgAction::Count)]
     verbose: u8,
-    /// Print data and errors only
+    /// Print only data and errors
     #[arg(short, long, global = true)]
     quiet: bool,
 }
@@ -85,21 +85,21 @@ enum Command {
     Doctor(doctor::Args),
 }
 
-/// What every command is handed.
+/// State shared by all commands.
 struct Desk {
     context: Context,
     console: Console,
     redactor: Redactor,
-    /// What suites are read from.
+    /// Reads suites.
     files: Arc<Touched>,
     verbosity: u8,
     quiet: bool,
-    /// True once somebody pressed Ctrl-C, for commands that bring something home first.
+    /// True after Ctrl-C, for commands that report their results before they end.
     stop: watch::Receiver<bool>,
 }
 
 impl Desk {
-    /// Starts logging at the level the command line, the environment and the target ask for.
+    /// Starts logging at the level that the command line, the environment and the target ask for.
     fn start_logging(&self, debug: bool, verbose: bool) {
         let asked = if debug || self.context.flag("MCP_DEBUG") {
             2
@@ -117,7 +117,7 @@ pub(crate) fn parse(context: &Context, redactor: &Redactor) -> Result<Cli, Exit>
     let mut command = help::reflowed(Cli::command());
     let words: Vec<String> = context.arguments().collect();
     if let Some((option, value)) = equals::missing(&command, &words) {
-        let what = format!("the value of `{option}` follows an equals sign");
+        let what = format!("the value of `{option}` must follow an equals sign");
         console.error(&what, Some(&format!("write `{option}={value}`")));
         return Err(Exit::Usage);
     }
@@ -145,7 +145,7 @@ pub(crate) fn parse(context: &Context, redactor: &Redactor) -> Result<Cli, Exit>
     })
 }
 
-/// A mistake in the command line quotes it, with the credentials in it.
+/// Masks the credentials in an argument: errors quote the command line.
 fn learn_argument(argument: &str, redactor: &Redactor) {
     let value = argument.split_once('=').map_or("", |(_, value)| value);
     learn_url(argument, redactor);
@@ -160,7 +160,7 @@ fn learn_argument(argument: &str, redactor: &Redactor) {
     }
 }
 
-/// Runs the command until it ends or somebody interrupts it.
+/// Runs the command until it ends or is interrupted.
 pub(crate) fn run(cli: Cli, context: Context, redactor: Redactor) -> Exit {
     let console = Console::new(&context, cli.quiet, redactor.clone());
     let (stop_now, stop) = watch::channel(false);
@@ -185,12 +185,12 @@ fn run_async(command: Command, desk: &Desk, stop_now: &watch::Sender<bool>) -> E
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            desk.console.error(&format!("the runtime cannot be started: {error}"), None);
+            desk.console.error(&format!("cannot start the async runtime: {error}"), None);
             return Exit::Unreachable;
         }
     };
     let exit = runtime.block_on(async {
-        // What they have done so far is worth telling.
+        // These commands report their results so far when they are interrupted.
         let patient = match &command {
             Command::Eval(_) | Command::Rejudge(_) => true,
             Command::Demo(args) => !args.serves(),
@@ -207,7 +207,7 @@ fn run_async(command: Command, desk: &Desk, stop_now: &watch::Sender<bool>) -> E
             }
         }
         tokio::select! {
-            // The future that loses is dropped here, and with it every child process.
+            // The other future is dropped here, and with it every child process.
             exit = &mut work => exit,
             () = interrupted() => {
                 desk.console.err("interrupted");
@@ -215,7 +215,7 @@ fn run_async(command: Command, desk: &Desk, stop_now: &watch::Sender<bool>) -> E
             }
         }
     });
-    // Blocking tasks (a read from a terminal) must not keep the process.
+    // Blocking tasks (a read from a terminal) must not keep the process alive.
     runtime.shutdown_background();
     exit
 }
@@ -249,12 +249,11 @@ fn remove_leftovers(desk: &Desk) {
     if !removed.is_empty() {
         let things = if removed.len() == 1 { "file or folder" } else { "files and folders" };
         desk.console
-            .note(&format!("removed {} {things} that a killed run had left behind", removed.len()));
+            .note(&format!("removed {} {things} that a killed run left behind", removed.len()));
     }
     for (path, why) in left {
         let path = visible(&path.to_string_lossy()).into_owned();
-        desk.console
-            .warn(&format!("a killed run left {path} behind, which cannot be removed: {why}"));
+        desk.console.warn(&format!("a killed run left {path} behind; it cannot be removed: {why}"));
     }
 }
 
@@ -287,7 +286,7 @@ async fn interrupted() {
 /// Whether this process was started to outlive its terminal, as `nohup` does.
 #[cfg(unix)]
 fn hangup_is_ignored() -> bool {
-    // The first bit of the mask is SIGHUP. Where there is no such file, nobody is known to have asked.
+    // The first bit of the mask is SIGHUP. Without this file, SIGHUP counts as not ignored.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -1,12 +1,12 @@
-//! Files that this program names itself, in folders that somebody may have prepared: a cloned repository can hold a
-//! link of that name. They are written without following links.
+//! Files with names that this program chooses, in folders that others may have prepared: a cloned repository can contain
+//! a link of that name. They are written without following links.
 
 use std::fs::File;
 use std::path::Path;
 
 use quintain_engine::confined::{ConfinedError, Folder};
 
-/// Writes a file below a folder, replacing an older one. Folders in between are created.
+/// Writes a file below a folder, overwriting an older one. Creates the folders in between.
 pub(super) fn write(folder: &Path, name: &Path, text: &str) -> Result<(), String> {
     let written = Folder::open(folder).and_then(|folder| {
         create_above(&folder, name)?;
@@ -15,7 +15,7 @@ pub(super) fn write(folder: &Path, name: &Path, text: &str) -> Result<(), String
     written.map_err(|error| refused(name, &error))
 }
 
-/// Opens a file below a folder for writing, replacing an older one.
+/// Opens a file below a folder for writing, overwriting an older one.
 pub(super) fn create(folder: &Path, name: &Path) -> Result<File, String> {
     let created = Folder::open(folder).and_then(|folder| create_below(&folder, name));
     created.map_err(|error| refused(name, &error))
@@ -37,7 +37,7 @@ fn refused(name: &Path, error: &ConfinedError) -> String {
     format!("cannot write `{}`: {error}", name.display())
 }
 
-/// Whether something of this name is there, be it a link that leads nowhere.
+/// Whether anything has this path, including a broken link.
 pub(super) fn exists(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok()
 }

@@ -1,4 +1,4 @@
-//! `quintain rejudge`: judge the answers of an earlier run again, without a call to its target.
+//! `quintain rejudge`: judges the responses of an earlier run again, without calls to its target.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,11 @@ use super::suite::{self, Wrong, say};
 use super::{Desk, job, runs, store};
 use crate::exit::Exit;
 
-/// Judge the answers of an earlier run again
+/// Judge the responses of an earlier run again
 ///
-/// Takes the assertions of the suite as it was, or of other files named with -c: an edited suite is
-/// tried on answers that are there already. Nothing is sent to a target. Interpreters, web services
-/// and models are asked only what they did not answer in that run. The result is a run of its own.
+/// Uses the assertions of the suite as it was, or of other files named with -c, to try an edited
+/// suite on stored responses. Sends nothing to a target. Asks interpreters, web services and models
+/// only what they did not answer in that run. The result is a new run.
 ///
 /// Examples:
 ///   quintain rejudge latest
@@ -26,27 +26,27 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Which run
+    /// Run to judge
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
-    /// Suite file to judge by; any number of times
+    /// Suite file with the assertions; any number of times
     #[arg(short, long, value_name = "FILE", num_args = 1..)]
     config: Vec<PathBuf>,
     #[command(flatten)]
     show: Show,
-    /// Ask nothing: what the run has no answer to is an error
+    /// Ask nothing: a question that the run has no answer to is an error
     #[arg(long, conflicts_with_all = ["ask_again", "update_snapshots"])]
     offline: bool,
     /// Ask interpreters, web services and models everything again
     #[arg(long)]
     ask_again: bool,
-    /// Write snapshots that differ anew
+    /// Overwrite snapshots that differ
     #[arg(short, long)]
     update_snapshots: bool,
     /// Exit code when a test fails [default: 100]
     #[arg(long, value_name = "CODE")]
     fail_exit_code: Option<u8>,
-    /// Keep nothing of this run
+    /// Do not store this run
     #[arg(long)]
     no_write: bool,
 }
@@ -96,7 +96,7 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
     desk.start_logging(false, false);
     let mut progress = Progress::new(&desk.console, true);
     let outcome = job::follow(prepared, desk, |event| {
-        // Phases of a suite are too short to be shown.
+        // The phases of a suite are too short to show.
         if !matches!(event, Event::Phase(_)) {
             progress.event(event, || feed.event(event));
         }

@@ -1,4 +1,4 @@
-//! How surfaces, results and frames look on a terminal.
+//! Renders surfaces, results and frames for a terminal.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::console::{Console, Tone, indented};
 
-/// What a surface is, and the names of its tools.
+/// One line: the server's name and version, and the number of tools, resources, templates and prompts.
 pub(super) fn surface_in_short(server: &str, surface: &Surface, console: &Console) -> String {
     let name = surface.server_name().unwrap_or(server);
     let version = surface.server_version().unwrap_or("without a version");
@@ -79,7 +79,7 @@ pub(super) fn surface(server: &str, surface: &Surface, console: &Console) -> Str
     out.trim_end().to_owned()
 }
 
-/// A titled list of heads and descriptions; nothing at all if it is empty.
+/// A titled list of names and descriptions; nothing if it is empty.
 fn section(title: &str, items: Vec<(String, Option<&str>)>, console: &Console, out: &mut String) {
     if items.is_empty() {
         return;
@@ -142,7 +142,7 @@ fn kind_of(schema: &Value) -> String {
     schema.get("type").and_then(Value::as_str).unwrap_or("any").to_owned()
 }
 
-/// A surface as `--json` prints it: items as they came, nothing dropped.
+/// A surface as `--json` prints it: items as the server sent them, complete.
 pub(super) fn surface_json(server: &str, surface: &Surface, problems: &[String]) -> Value {
     json!({
         "name": server,
@@ -161,7 +161,7 @@ pub(super) fn surface_json(server: &str, surface: &Surface, problems: &[String])
     })
 }
 
-/// A result for people: texts as texts, everything else as what it is.
+/// A result for people: text as it is, everything else in brackets or as JSON.
 pub(super) fn result(result: &Value) -> String {
     let blocks = result.get("content").or_else(|| result.get("contents"));
     let Some(blocks) = blocks.and_then(Value::as_array) else { return pretty(result) };
@@ -175,8 +175,8 @@ pub(super) fn result(result: &Value) -> String {
     parts.join("\n")
 }
 
-/// Whether structured content says the same as a text: alone, or as the only member of an object,
-/// into which servers wrap what is no object by itself.
+/// Whether structured content repeats a text: alone, or as the only member of an object, because servers
+/// wrap values that are not objects.
 fn repeats(text: &str, structured: &Value) -> bool {
     let parsed = serde_json::from_str::<Value>(text).ok();
     let same = |value: &Value| value.as_str() == Some(text) || parsed.as_ref() == Some(value);
@@ -200,19 +200,19 @@ fn block(block: &Value) -> String {
     }
 }
 
-/// JSON over several lines, safe for a terminal.
+/// Pretty JSON, safe for a terminal.
 pub(super) fn pretty(value: &Value) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     indented(&text, "")
 }
 
-/// The raw exchange, in the order it happened.
+/// The raw exchange, in order of time.
 pub(super) fn frames(tape: &Tape, console: &Console) -> String {
     let (frames, forgotten) = tape.frames();
     let (opened, _) = tape.opened();
     let mut out = String::new();
     if forgotten > 0 {
-        let _ = writeln!(out, "({forgotten} older frames were forgotten)");
+        let _ = writeln!(out, "({forgotten} older frames were dropped)");
     }
     for frame in &frames {
         let arrow = match frame.direction {

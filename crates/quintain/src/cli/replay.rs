@@ -16,15 +16,15 @@ use super::target::TargetArgs;
 use super::{Desk, job, runs, store, suite};
 use crate::exit::Exit;
 
-/// Fewer digits of a fingerprint name too many.
+/// Minimum length of a fingerprint's prefix; shorter ones match too many findings.
 const MIN_DIGITS: usize = 4;
 
 /// Try a finding again: does it still work?
 ///
-/// The finding is looked up in the store. Its attack is made again at the same place, with fresh marks, against
-/// the target that is named, or else against that of its run. Exit code 100 says that it still works, 0 that it
-/// does not, 4 that it could not be tried. With `--all` every finding of a run is tried, in one attack: 100 if any
-/// works, 4 if none does and some could not be tried.
+/// Looks up the finding in the store, and repeats its attack at the same place with new random markers, against the
+/// target on the command line, or else the target of its run. Exits with code 100 if the finding still works, 0 if it
+/// does not, 4 if it could not be tried. `--all` tries every finding of a run: exits with 100 if any still works, 4 if
+/// none does and some could not be tried.
 ///
 /// Examples:
 ///   quintain replay F-b8b8c670
@@ -36,11 +36,11 @@ pub(super) struct Args {
     /// Id or fingerprint of the finding
     #[arg(value_name = "FINDING", required_unless_present = "all")]
     finding: Option<String>,
-    /// The run whose finding is meant: an id, its beginning, `latest`, `latest~1` [default: the latest
+    /// Run with the finding: an id, the start of an id, `latest`, `latest~1` [default: the latest
     /// run that has the finding; with --all the latest]
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
-    /// All findings of the run, a line for each
+    /// Try all findings of the run, and print a line for each
     #[arg(long, conflicts_with = "finding")]
     all: bool,
     /// Print JSON
@@ -48,10 +48,10 @@ pub(super) struct Args {
     json: bool,
     #[command(flatten)]
     destructive: DestructiveArgs,
-    /// Attack a target that is not on this machine; you must be allowed to
+    /// Attack a target that is not on this machine; you need permission to attack it
     #[arg(long)]
     allow_remote: bool,
-    // Last, since its heading would cover the options after it.
+    // Last, because its heading would also cover the options that follow it.
     #[command(flatten)]
     target: TargetArgs,
 }
@@ -71,7 +71,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     // A finding about several places is tried at each of them.
     let sought: Vec<Finding> = findings.iter().flat_map(Finding::parts).cloned().collect();
     let begun = Begun::of(store.clone(), run, false).await.map_err(fail)?;
-    // Nothing that lies around is attacked instead of what was.
+    // Never attack a default suite of the working directory instead of the target of the run.
     let found = if args.target.is_named() {
         args.target
             .request()
@@ -104,7 +104,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         }
         exit
     })?;
-    // Files of the suite are named as they were then, which may be somewhere else.
+    // The suite's files are named as in the original run, which may have started in another folder.
     let again = named(&given, &prepared, args.target.is_named());
     prepared.again(again);
     let target = prepared.target().cloned();
@@ -131,7 +131,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     })
 }
 
-/// What is to be tried, and the run that found it.
+/// The findings to try, and the run that found them.
 async fn sought(store: &Store, args: &Args) -> Result<Option<(Run, Vec<Finding>)>, StoreError> {
     let of_kind = async |wanted| store.find_of(wanted, Some(RunKind::Redteam)).await;
     let wanted = args.finding.as_deref().unwrap_or_default();
@@ -156,7 +156,7 @@ fn missing(args: &Args, desk: &Desk) -> Exit {
     let help = format!("`quintain redteam report {run}` shows the findings of that run");
     let what = match (&args.finding, &args.run) {
         (Some(finding), Some(run)) => format!("{run} has no finding `{finding}`"),
-        (Some(finding), None) => format!("there is no finding `{finding}`"),
+        (Some(finding), None) => format!("no finding `{finding}`"),
         (None, _) => format!("{run} has no findings"),
     };
     if args.json {
@@ -166,13 +166,13 @@ fn missing(args: &Args, desk: &Desk) -> Exit {
     Exit::Nothing
 }
 
-/// How it is with a finding now.
+/// Result of trying a finding again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Works,
-    /// It was certain and did not come every time.
+    /// It was confirmed, and did not reproduce every time.
     NowAndThen,
-    /// It was never certain, and looks as it did.
+    /// It was suspected, and still is.
     Suspected,
     Gone,
     Untried,
@@ -186,10 +186,10 @@ impl State {
     fn word(self) -> &'static str {
         match self {
             Self::Works => "still works",
-            Self::NowAndThen => "works now and then",
+            Self::NowAndThen => "works sometimes",
             Self::Suspected => "is still suspected",
-            Self::Gone => "does not work any more",
-            Self::Untried => "could not be tried: the place is not there, or no call of it works",
+            Self::Gone => "no longer works",
+            Self::Untried => "could not be tried: the place is missing, or no call of it works",
         }
     }
 
@@ -204,7 +204,7 @@ impl State {
     }
 }
 
-/// A finding and what came of trying it again.
+/// A finding, and the result of trying it again.
 struct Tried<'a> {
     finding: &'a Finding,
     now: Option<&'a Finding>,

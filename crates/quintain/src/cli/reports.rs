@@ -1,4 +1,4 @@
-//! Reports: files opened before the first event, and what goes to standard output.
+//! Reports: files, which are opened before the first event, and standard output.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -19,7 +19,7 @@ use super::suite::{self, Opened, Wrong, say};
 use crate::cli::kinds::rule_docs;
 use crate::console::Console;
 
-/// What reports for people are asked for here.
+/// Options of reports for people.
 pub(in crate::cli) fn options(desk: &Desk) -> Options {
     Options {
         width: desk.context.width(),
@@ -31,7 +31,7 @@ pub(in crate::cli) fn options(desk: &Desk) -> Options {
     }
 }
 
-/// The help of an option that names files of these formats.
+/// Help text of an option that names files of these formats.
 pub(in crate::cli) fn output_help(
     what: &str,
     suffixes: impl IntoIterator<Item = &'static str>,
@@ -51,16 +51,16 @@ pub(in crate::cli) struct Show {
     /// Print no table
     #[arg(long)]
     no_table: bool,
-    /// Characters of a cell at most
+    /// Maximum number of characters in a cell
     #[arg(long, value_name = "N")]
     table_cell_max_length: Option<usize>,
 }
 
 impl Show {
-    /// Opens all reports; files of the suite count if the command line names none.
+    /// Opens all reports; those of the suite only if the command line names none.
     pub(in crate::cli) fn open(&self, suite: Option<&Opened>, desk: &Desk) -> Result<Feed, Wrong> {
         let mut feed = Feed::new(desk);
-        // Before any of them is emptied.
+        // Check all suffixes before the first file is truncated.
         for path in &self.output {
             reporter(path).map_err(|what| say(what, None))?;
         }
@@ -86,7 +86,7 @@ impl Show {
     }
 }
 
-/// All reports of a run. Nobody else opens reports, and every event loses its secrets here.
+/// All reports of a run. The only place that opens reports, and masks secrets in every event.
 pub(in crate::cli) struct Feed {
     reports: Vec<Named>,
     redactor: Redactor,
@@ -104,7 +104,7 @@ impl Feed {
         Self { reports: Vec::new(), redactor: desk.redactor.clone() }
     }
 
-    /// Opens a file that the user names, wherever it is.
+    /// Opens a file that the user names, in any folder.
     pub(in crate::cli) fn file(&mut self, path: &Path, desk: &Desk) -> Result<(), String> {
         let reporter = reporter(path)?;
         let full = desk.context.cwd.join(path);
@@ -125,7 +125,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Opens a file that a suite names, if it lies in the folder of the suite.
+    /// Opens a file that a suite names, if it is in the folder of the suite.
     fn suite_file(&mut self, output: &Output, opened: &Opened, desk: &Desk) -> Result<(), Wrong> {
         let Output { file: kept, span } = output;
         let reporter = reporter(&kept.path).map_err(|what| say(what, None))?;
@@ -151,7 +151,7 @@ impl Feed {
         };
         let title = "this report cannot be written";
         let mut diagnostics = Diagnostics::new();
-        let help = "a suite writes to its own folder only; name other files with `-o FILE`";
+        let help = "a suite writes only to its own folder; name other files with `-o FILE`";
         diagnostics.push(Diagnostic::error(OUTSIDE, title).at(*span, why.to_string()).help(help));
         suite::show(&opened.sources, &diagnostics, desk);
         Err(Wrong::Said)
@@ -203,13 +203,13 @@ impl Feed {
     }
 }
 
-/// The report that the suffix of a file names.
+/// The reporter for the suffix of a file.
 fn reporter(path: &Path) -> Result<&'static dyn Reporter, String> {
     for_path(path).ok_or_else(|| {
         let known = quintain_report::all().iter().flat_map(|reporter| reporter.suffixes());
         let known: Vec<&str> = known.copied().collect();
         let (shown, known) = (path.display(), known.join(" "));
-        format!("cannot tell the format of `{shown}`; use one of {known}")
+        format!("unknown format of `{shown}`; use one of {known}")
     })
 }
 

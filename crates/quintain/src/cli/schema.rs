@@ -1,12 +1,12 @@
-//! `quintain schema`: the JSON Schema of suite files, for editors.
+//! `quintain schema`: prints the JSON Schema of suite files, for editors.
 
 use super::Desk;
 use crate::exit::Exit;
 
 /// Print the JSON Schema of suite files
 ///
-/// Editors that know YAML schemas complete and check suites with it: write
-/// `# yaml-language-server: $schema=quintain.schema.json` above the suite.
+/// Editors with support for YAML schemas complete and check suites with it: write
+/// `# yaml-language-server: $schema=quintain.schema.json` at the top of the suite.
 ///
 /// Example:
 ///   quintain schema > quintain.schema.json

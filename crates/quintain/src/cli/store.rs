@@ -1,4 +1,4 @@
-//! The store of this user's runs, for the commands that look into it.
+//! The store of this user's runs, for the commands that read it.
 
 use quintain_engine::store::{Store, StoreError};
 
@@ -8,19 +8,19 @@ pub(super) async fn open(desk: &Desk) -> Result<Store, StoreError> {
     let Some(folder) = desk.context.state_dir() else {
         return Err(StoreError::Open {
             path: "runs.db".into(),
-            why: "there is no home directory; set QUINTAIN_HOME".to_owned(),
+            why: "no home directory; set QUINTAIN_HOME".to_owned(),
         });
     };
     Store::open(&folder).await
 }
 
-/// The same for commands that run without a store, too.
+/// The same for commands that can run without a store.
 pub(super) async fn open_or_warn(desk: &Desk) -> Option<Store> {
     match open(desk).await {
         Ok(store) => Some(store),
         Err(error) => {
-            let help = "--no-write runs without keeping anything";
-            desk.console.warn(&format!("this run is not kept: {error}; {help}"));
+            let help = "use --no-write to run without storing anything";
+            desk.console.warn(&format!("this run is not stored: {error}; {help}"));
             None
         }
     }

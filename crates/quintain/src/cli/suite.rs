@@ -1,4 +1,4 @@
-//! Finds, reads and checks the suite of a command; what is wrong with it is shown, all of it.
+//! Finds, reads and checks the suite of a command, and prints all its errors.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(super) use quintain_engine::jobs::Opened;
 
 use super::Desk;
 
-/// Suite files that are read if none is named, in this order.
+/// Default suite files, in this order.
 const DEFAULT_FILES: [&str; 4] =
     ["quintain.yaml", "quintain.yml", "promptfooconfig.yaml", "promptfooconfig.yml"];
 
@@ -21,7 +21,7 @@ const DEFAULT_FILES: [&str; 4] =
 pub(super) enum Wrong {
     /// Diagnostics were printed already.
     Said,
-    /// What is wrong, and advice.
+    /// An error message, and advice.
     Say(String, Option<String>),
 }
 
@@ -30,7 +30,7 @@ pub(super) fn say(what: impl Into<String>, help: Option<String>) -> Wrong {
 }
 
 impl Wrong {
-    /// Says what has not been said yet, and returns it in short.
+    /// Prints the error unless it was printed already, and returns it in short.
     pub(super) fn report(self, desk: &Desk) -> String {
         match self {
             Self::Said => "the suite has errors".to_owned(),
@@ -42,7 +42,7 @@ impl Wrong {
     }
 }
 
-/// The named files, or the one that lies around.
+/// The named files, or else the default file of the working directory.
 pub(super) fn find(named: &[PathBuf], desk: &Desk) -> Vec<PathBuf> {
     let default = || {
         let files = DEFAULT_FILES.iter().map(PathBuf::from);
@@ -59,10 +59,10 @@ pub(super) fn find(named: &[PathBuf], desk: &Desk) -> Vec<PathBuf> {
     }
 }
 
-/// What the command line adds to a suite, as one more file of it; the name shows in diagnostics.
+/// Variables from the command line are one more file of the suite; diagnostics show this name.
 pub(super) const VARS: &str = "--var";
 
-/// Reads the files as one suite. `vars` are defaults for all tests: a test that sets them wins.
+/// Reads the files as one suite. `vars` are defaults for all tests; a test can override them.
 pub(super) fn open(
     files: &[PathBuf],
     vars: Vec<(String, String)>,
@@ -73,7 +73,7 @@ pub(super) fn open(
     understand(read(files, vars, desk)?, env, purpose, desk)
 }
 
-/// The texts of the files.
+/// Reads the texts of the files.
 pub(super) fn read(
     files: &[PathBuf],
     vars: Vec<(String, String)>,
@@ -115,7 +115,7 @@ pub(super) fn understand(
     .ok_or(Wrong::Said)
 }
 
-/// Shows what is wrong with a suite.
+/// Prints diagnostics of a suite.
 pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, desk: &Desk) {
     if !diagnostics.is_empty() {
         let renderer =
@@ -124,7 +124,7 @@ pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, desk: &Desk) {
     }
 }
 
-/// The files as a request has them.
+/// The files as parts of a request.
 pub(super) fn texts(files: &[SuiteFile]) -> Vec<SuiteText> {
     let text = |file: &SuiteFile| SuiteText {
         name: file.name.clone(),

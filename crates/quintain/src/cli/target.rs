@@ -23,16 +23,16 @@ pub(super) struct TargetArgs {
     /// Suite file that names the target [default: quintain.yaml, else promptfooconfig.yaml]
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["url", "command"])]
     pub(super) config: Vec<PathBuf>,
-    /// Which target of the suite, if it has several
+    /// Target of the suite, if it has several
     #[arg(long, value_name = "NAME", conflicts_with_all = ["url", "command"])]
     target: Option<String>,
-    /// Address of a running MCP server
+    /// URL of a running MCP server
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
     /// Header for a URL target; any number of times
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     headers: Vec<String>,
-    /// Variable for the environment of a started target; any number of times
+    /// Environment variable of a started target; any number of times
     #[arg(long = "env", value_name = "KEY=VALUE")]
     env: Vec<String>,
     /// Working directory of a started target
@@ -41,10 +41,10 @@ pub(super) struct TargetArgs {
     /// HTTP transport of a URL target
     #[arg(long, value_name = "KIND", value_parser = ["auto", "streamable-http", "sse"])]
     transport: Option<String>,
-    /// Protocol to speak: auto, legacy, modern, or a version such as 2025-06-18
+    /// Protocol version: auto, legacy, modern, or a date such as 2025-06-18
     #[arg(long, value_name = "VERSION")]
     protocol: Option<String>,
-    /// Milliseconds to wait for an answer [default: 60000]
+    /// Milliseconds to wait for a response [default: 60000]
     #[arg(long, value_name = "MS")]
     timeout: Option<u64>,
     /// Use the login that `quintain login` stored, or fail
@@ -56,7 +56,7 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// A started target without any options.
+    /// A started target without options.
     pub(super) fn for_command(command: Vec<String>) -> Self {
         Self {
             config: Vec::new(),
@@ -73,20 +73,20 @@ impl TargetArgs {
         }
     }
 
-    /// A target at an address, without any options.
+    /// A target with a URL, without options.
     pub(super) fn for_url(url: String) -> Self {
         Self { url: Some(url), ..Self::for_command(Vec::new()) }
     }
 
-    /// Finds the target, starts logging as it wishes, and prepares what a run knows of the world.
-    /// What is wrong is said here, with `as_json` also where a script looks for it. A suite is only read.
+    /// Finds the target, starts logging at its level, and prepares the environment of the run. Prints errors, with
+    /// `as_json` also as JSON. Does not run code of the suite.
     pub(super) fn resolve(&self, desk: &Desk, as_json: bool) -> Result<(McpTarget, World), Exit> {
         let purpose = Purpose::Read(Needed::Target(self.chosen()));
         let (target, world, _) = self.prepare(self.find(purpose, desk), desk, as_json)?;
         Ok((target, world))
     }
 
-    /// The same, with the suite that names the target, if one does. Without consent it is only read.
+    /// The same, with the suite that names the target, if there is one. Without consent no code of the suite runs.
     pub(super) fn resolve_with_suite(
         &self,
         consent: Option<Consent>,
@@ -98,7 +98,7 @@ impl TargetArgs {
         self.prepare(self.find(purpose, desk), desk, as_json)
     }
 
-    /// The target as its suite is written: nothing is filled in.
+    /// The target as it is written in the suite, without variables replaced.
     pub(super) fn read(
         &self,
         desk: &Desk,
@@ -109,28 +109,28 @@ impl TargetArgs {
         Ok((target, opened))
     }
 
-    /// What a stored run was started with, under the options of this command line. A target that is named again
-    /// is named with all its options.
+    /// The arguments of a stored run, with the options of this command line on top. If this command line names a
+    /// target, none of the stored arguments apply.
     pub(super) fn over(&self, stored: &Given, desk: &Desk) -> Self {
         if self.is_named() { self.clone() } else { stored.under(self, desk) }
     }
 
-    /// What is stored with a run besides how its target is named.
+    /// What is stored with a run besides the names of its target.
     pub(super) fn given(&self, desk: &Desk) -> Given {
         Given::of(self, desk)
     }
 
-    /// Which target of a suite is chosen, if one is.
+    /// The chosen target of the suite, if any.
     pub(super) fn chosen(&self) -> Option<&str> {
         self.target.as_deref()
     }
 
-    /// Whether a target is named at all, or left to the suite that lies around.
+    /// Whether the command line names a target or a suite, instead of using the default suite.
     pub(super) fn is_named(&self) -> bool {
         self.url.is_some() || !self.command.is_empty() || !self.config.is_empty()
     }
 
-    /// The target with the options of the command line, and what a run knows of the world.
+    /// The target with the options of the command line, and the environment of the run.
     pub(super) fn prepare(
         &self,
         found: Result<(McpTarget, Option<Opened>), Wrong>,
@@ -164,8 +164,8 @@ impl TargetArgs {
         Ok((target, world, opened))
     }
 
-    /// The same target on another command line: as this one names it, else as it is launched. Values may be
-    /// secret, so that they are left to variables of the shell.
+    /// Words that name the same target on another command line, else start it with `launch`. Values may be secret, so
+    /// variables of the shell replace them.
     pub(super) fn again(&self, opened: Option<&Opened>, launch: Option<String>) -> String {
         let mut words: Vec<String> = Vec::new();
         let files = opened.into_iter().flat_map(|opened| &opened.files);
@@ -197,7 +197,7 @@ impl TargetArgs {
         words.join(" ")
     }
 
-    /// What the command line says about the target, as a request has it.
+    /// The target of the command line as part of a request.
     pub(super) fn request(&self) -> Result<TargetRequest, Wrong> {
         let split = |pairs: &[String], at: char, flag: &str| {
             let pairs = pairs.iter().map(|pair| split(pair, at, flag));
@@ -218,15 +218,15 @@ impl TargetArgs {
         })
     }
 
-    /// The texts of the suite that names the target; none if the command line does.
+    /// The texts of the suite that names the target; none if the command line names it.
     pub(super) fn files(&self, desk: &Desk) -> Result<Vec<SuiteFile>, Wrong> {
         if self.url.is_some() || !self.command.is_empty() {
             return Ok(Vec::new());
         }
         let files = suite::find(&self.config, desk);
         if files.is_empty() {
-            let help = "give `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`";
-            return Err(say("no target is named", Some(help.to_owned())));
+            let help = "use `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`";
+            return Err(say("no target given", Some(help.to_owned())));
         }
         suite::read(&files, Vec::new(), desk)
     }
@@ -250,7 +250,7 @@ impl TargetArgs {
         Ok((target, opened))
     }
 
-    /// What the command line says wins over what the suite says.
+    /// The command line overrides the suite.
     fn adjust(&self, target: &mut McpTarget) -> Result<(), Wrong> {
         adjust(&self.request()?, target).map_err(|what| say(what, None))
     }
@@ -260,18 +260,18 @@ fn split(text: &str, at: char, flag: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once(at)
         .filter(|(name, _)| !name.trim().is_empty())
-        .ok_or_else(|| format!("{flag} wants `NAME{at}VALUE`"))?;
+        .ok_or_else(|| format!("{flag} expects `NAME{at}VALUE`"))?;
     let value = if at == ':' { value.trim() } else { value };
     Ok((name.trim().to_owned(), value.to_owned()))
 }
 
-/// The variable of a shell that may hold the value of this name.
+/// Name of a shell variable for the value of this name.
 fn variable(name: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     name.chars().map(fit).collect()
 }
 
-/// Connects to all servers of a target, or says why that failed.
+/// Connects to all servers of a target.
 pub(super) async fn open(
     target: &McpTarget,
     world: &World,
@@ -282,7 +282,7 @@ pub(super) async fn open(
     Sessions::open(target, world).await
 }
 
-/// A target that makes no sense is the user's mistake; one that does not come up is the world's.
+/// An invalid target is an error of the user; one that does not start is unreachable.
 pub(super) fn exit_of(error: &OpenError) -> Exit {
     match error {
         OpenError::Address { .. } | OpenError::NoServers => Exit::Usage,
@@ -290,12 +290,12 @@ pub(super) fn exit_of(error: &OpenError) -> Exit {
     }
 }
 
-/// What to do about a target that cannot be opened.
+/// Advice about a target that cannot be opened.
 pub(super) fn advice(error: &OpenError, target: &McpTarget) -> Option<String> {
     let failed = match error {
         OpenError::NoServers => return Some("set `enabled: true` and name a `server`".into()),
         OpenError::Connect { server, .. } if error.needs_auth() => server,
-        // Credentials that cannot even be prepared say themselves what to do.
+        // Errors of preparing credentials contain their own advice.
         _ => return None,
     };
     let failed = target.servers.iter().find(|server| server.name == *failed)?;
@@ -304,7 +304,7 @@ pub(super) fn advice(error: &OpenError, target: &McpTarget) -> Option<String> {
     Some(match auth {
         Auth::None if header => "check the credentials in the header `Authorization`".into(),
         Auth::None | Auth::Stored => format!(
-            "give credentials (`--header 'Authorization: Bearer ...'`, or `auth:` in the suite), or run `quintain login {url}`"
+            "pass credentials (`--header 'Authorization: Bearer ...'`, or `auth:` in the suite), or run `quintain login {url}`"
         ),
         _ => format!("check the `auth` of the server `{}` in the suite", failed.name),
     })

@@ -1,4 +1,4 @@
-//! The files of a run: what it was read from, and what it writes.
+//! The files of a run: those it reads and those it writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -13,11 +13,11 @@ use quintain_redteam::attacks::inspections;
 use quintain_suite::suite::{Consent, Files};
 use serde_json::Value;
 
-/// The file system, which remembers what was asked of it.
+/// The file system, recording which files are read and written.
 #[derive(Default)]
 pub(super) struct Touched(Mutex<Record>);
 
-/// What was touched, and how it was when it was looked at first.
+/// The recorded files, with their state when they were first read.
 #[derive(Default)]
 pub(super) struct Record {
     read: BTreeMap<PathBuf, Stamp>,
@@ -25,28 +25,27 @@ pub(super) struct Record {
     written: BTreeSet<PathBuf>,
 }
 
-/// When a file was changed and how long it is. A file that is not there has none, and gets one when
-/// it appears.
+/// Time of the last change, and size. None for a file that does not exist, so that its creation counts as a change.
 type Stamp = Option<(SystemTime, u64)>;
 
 impl Touched {
-    /// Notes a file that counts although somebody else reads it.
+    /// Records a file that other code reads.
     pub(super) fn looked_at(&self, path: &Path) {
         self.record().read.entry(path.to_owned()).or_insert_with(|| stamp(path));
     }
 
-    /// Notes a file that is written.
+    /// Records a file that the run writes.
     pub(super) fn wrote(&self, path: &Path) {
         self.record().written.insert(path.to_owned());
     }
 
-    /// Reads a file that the user names, be it a pipe.
+    /// Reads a file that the user names; it may be a pipe.
     pub(super) fn text(&self, path: &Path) -> io::Result<String> {
         self.looked_at(path);
         std::fs::read_to_string(path)
     }
 
-    /// What was touched since it was taken last.
+    /// Returns the record since the last call, and starts a new one.
     pub(super) fn take(&self) -> Record {
         std::mem::take(&mut *self.record())
     }
@@ -85,15 +84,15 @@ impl Files for Touched {
 }
 
 impl Record {
-    /// The files that were read, and the patterns that files were looked for with.
+    /// The files that were read, and the patterns that were searched for.
     pub(super) fn read(&self) -> impl Iterator<Item = &Path> {
         let read = self.read.iter().filter(|(_, stamp)| stamp.is_some()).map(|(path, _)| path);
         read.chain(self.patterns.keys()).map(PathBuf::as_path)
     }
 
-    /// Whether something that was read is no longer as it was, but for what the run writes itself.
+    /// Whether a file that was read has changed since, except files that the run writes.
     pub(super) fn has_changed(&self) -> bool {
-        // Where standard output and standard error are redirected to.
+        // Files that standard output and standard error are redirected to.
         let redirected = ["/dev/stdout", "/dev/stderr"].map(PathBuf::from);
         let written = self.written.iter().chain(&redirected).map(|path| resolved(path));
         let written: BTreeSet<PathBuf> = written.collect();
@@ -111,14 +110,14 @@ impl Record {
 
 fn stamp(path: &Path) -> Stamp {
     let data = std::fs::metadata(path).ok()?;
-    // What is no file cannot be compared: a pipe looks changed whenever it is read.
+    // Only regular files can be compared: a pipe looks changed after every read.
     if !data.is_file() {
         return None;
     }
     Some((data.modified().ok()?, data.len()))
 }
 
-/// The one path of a file that has many.
+/// The canonical path of a file.
 fn resolved(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -146,7 +145,7 @@ mod tests {
         assert!(!record.has_changed());
         std::fs::write(dir.path().join("prompt.txt"), "another one").unwrap();
         assert!(record.has_changed());
-        assert!(!touched.take().has_changed(), "what was taken is forgotten");
+        assert!(!touched.take().has_changed(), "taking the record starts a new one");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Attacks watch for side effects, which take their time on a busy machine: only what deviates every time is
-//! a deviation.
+//! Attacks observe side effects, which can be late on a busy machine: only a deviation that reproduces in every try
+//! counts.
 
 use libtest_mimic::Failed;
 
 const TRIES: usize = 3;
 
-/// Fails with the deviations that come every time.
+/// Fails with the deviations that reproduce in every try.
 pub(crate) fn always(deviations: impl Fn() -> Result<Vec<String>, Failed>) -> Result<(), Failed> {
     let mut left = deviations()?;
     for _ in 1..TRIES {

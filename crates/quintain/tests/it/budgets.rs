@@ -1,4 +1,4 @@
-//! A run ends at its time limit, whatever the target does then, with a report and a stored run that say so.
+//! A run ends at its time limit, whatever the target does, and its report and the stored run state the limit.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::limits::end_survivors;
 use crate::run::repository;
 
 const BUDGET: Duration = Duration::from_secs(3);
-/// What is promised behind the limit, and as much again for starting a debug build on a busy machine. Every
-/// target here keeps whoever waits for it for 20 s.
+/// The guaranteed delay after the limit, doubled for starting a debug build on a busy machine. Every target here
+/// blocks for 20 s.
 const TOLERANCE: Duration = Duration::from_secs(4);
 
-/// What is slow, and whether over HTTP.
+/// The slow step of the target, and whether it uses HTTP.
 const TARGETS: [(&str, bool); 9] = [
     ("start", false),
     ("initialize", false),
@@ -42,7 +42,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     TARGETS.into_iter().map(trial).chain(evals).collect()
 }
 
-/// The same for `eval` with its limit.
+/// The same for `eval --max-time`.
 fn eval_ends_in_time(mode: &str) -> Result<(), Failed> {
     let folder = tempfile::Builder::new().prefix("quintain-it-").tempdir()?;
     let place = folder.path().canonicalize()?;
@@ -65,11 +65,11 @@ fn eval_ends_in_time(mode: &str) -> Result<(), Failed> {
     if report.contains("exceeded max duration") {
         Ok(())
     } else {
-        Err(format!("it does not say that the time was up: {report}").into())
+        Err(format!("the report does not mention the time limit: {report}").into())
     }
 }
 
-/// A server that ends with the test.
+/// A server that stops at the end of the test.
 struct Serving(Child);
 
 impl Drop for Serving {
@@ -96,7 +96,7 @@ fn ends_in_time(mode: &str, http: bool) -> Result<(), Failed> {
             BufReader::new(stderr).read_line(&mut line)?;
         }
         serving = Some(Serving(child));
-        let url = line.trim().strip_prefix("listening on ").ok_or("it does not listen")?;
+        let url = line.trim().strip_prefix("listening on ").ok_or("the server does not listen")?;
         run.args(["--url", url]);
     } else {
         run.args(["--", "python3"]).arg(&server).arg(mode);
@@ -108,7 +108,7 @@ fn ends_in_time(mode: &str, http: bool) -> Result<(), Failed> {
     let ours = serving.as_ref().map(|serving| serving.0.id());
     let survivors = end_survivors(&place, ours);
     if took > BUDGET + TOLERANCE {
-        return Err(format!("it took {took:?}: {said}").into());
+        return Err(format!("took {took:?}: {said}").into());
     }
     if !survivors.is_empty() {
         return Err(format!("left behind: {survivors:?}").into());
@@ -118,7 +118,7 @@ fn ends_in_time(mode: &str, http: bool) -> Result<(), Failed> {
         return Err(format!("{}: {said}", output.status).into());
     }
     says_so(&place.join("report.json"), mode)?;
-    // The same from the store.
+    // The same for the stored run.
     let again = quintain(&place, &["redteam", "report", "-q", "-o", "kept.json"]).output()?;
     let said = String::from_utf8_lossy(&again.stderr);
     says_so(&place.join("kept.json"), mode).map_err(|why| format!("{why:?} {said}").into())
@@ -128,11 +128,11 @@ fn says_so(report: &Path, mode: &str) -> Result<(), Failed> {
     let text = fs::read_to_string(report).map_err(|error| format!("no report: {error}"))?;
     let report: Value = serde_json::from_str(&text)?;
     let cut_short = report["coverage"]["cutShort"].as_str().unwrap_or_default();
-    // A target that is quick up to its end may be done before the limit.
+    // A target that is slow only at the end may finish before the limit.
     if cut_short.contains("time limit") || mode == "close" {
         return Ok(());
     }
-    Err(format!("it does not say that the time limit was reached: {}", report["coverage"]).into())
+    Err(format!("the report does not mention the time limit: {}", report["coverage"]).into())
 }
 
 fn quintain(place: &Path, args: &[&str]) -> Command {

@@ -1,4 +1,4 @@
-//! One case as it is written on disk.
+//! One case as it is on disk.
 
 use std::{
     env, fs, io,
@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-/// Files that steer the harness; all others are copied to where the command runs.
+/// Files that control the harness; all others are copied to the working directory of the command.
 const OURS: &[&str] = &[
     "cmd",
     "env",
@@ -28,7 +28,7 @@ pub(crate) struct Case {
     /// Command lines, run one after the other.
     pub(crate) commands: Vec<String>,
     pub(crate) variables: Vec<(String, String)>,
-    /// Command line of a server that runs beside the commands.
+    /// Command line of a server that runs during the commands.
     pub(crate) server: Option<String>,
     needs: Vec<String>,
     /// Texts that must not occur in any output.
@@ -58,7 +58,7 @@ impl Case {
         };
         let commands = lines("cmd");
         if commands.is_empty() {
-            return Err("cmd holds no command".into());
+            return Err("cmd contains no command".into());
         }
         Ok(Self {
             commands,
@@ -72,7 +72,7 @@ impl Case {
         })
     }
 
-    /// What the case needs and is not there: variables, or programs, which are written in lower case.
+    /// What the case needs and is missing: environment variables, or programs, which are written in lower case.
     pub(crate) fn missing_needs(&self) -> Vec<&str> {
         let paths = env::var_os("PATH").unwrap_or_default();
         let installed = |name: &str| env::split_paths(&paths).any(|path| path.join(name).is_file());
@@ -83,7 +83,7 @@ impl Case {
         self.needs.iter().map(String::as_str).filter(|name| !there(name)).collect()
     }
 
-    /// Values of the needed variables, for use in the command line.
+    /// Values of the needed variables, for the command line.
     pub(crate) fn needed(&self) -> impl Iterator<Item = (&str, String)> {
         self.needs.iter().filter_map(|name| Some((name.as_str(), env::var(name).ok()?)))
     }
@@ -92,8 +92,8 @@ impl Case {
         fs::read_to_string(self.folder.join(name)).unwrap_or_default()
     }
 
-    /// Copies the case's own files, such as `suite.yaml`, to the place where the command runs;
-    /// YAML files are filled in on the way.
+    /// Copies the files of the case, such as `suite.yaml`, to the working directory of the command, and replaces
+    /// `$NAME` in YAML files.
     pub(crate) fn copy_inputs(&self, to: &Path, fill: impl Fn(&str) -> String) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
@@ -120,7 +120,7 @@ fn copy(from: &Path, to: &Path, fill: &impl Fn(&str) -> String) -> io::Result<()
     Ok(())
 }
 
-/// Splits a command line into words; quotes of both kinds group, a backslash does nothing special.
+/// Splits a command line into words; both kinds of quotes group, and a backslash has no special meaning.
 pub(crate) fn words(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -130,7 +130,7 @@ pub(crate) fn words(line: &str) -> Result<Vec<String>, String> {
             quote = None;
         } else if quote.is_none() && matches!(character, '"' | '\'') {
             quote = Some(character);
-            // Two quotes with nothing between them are a word too.
+            // Empty quotes are a word, too.
             word.get_or_insert_default();
         } else if quote.is_none() && character.is_whitespace() {
             words.extend(word.take());
@@ -139,7 +139,7 @@ pub(crate) fn words(line: &str) -> Result<Vec<String>, String> {
         }
     }
     if quote.is_some() {
-        return Err(format!("an open quote in `{line}`"));
+        return Err(format!("unterminated quote in `{line}`"));
     }
     words.extend(word);
     Ok(words)

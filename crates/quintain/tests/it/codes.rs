@@ -1,4 +1,4 @@
-//! Every diagnostic that the sources can make is shown by some golden case.
+//! Checks that some golden case shows every diagnostic in the sources.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
         let mut shown = BTreeSet::new();
         collect(&here.join("tests/it/cases"), &mut shown, |name| name == "stderr")?;
-        // Only a policy that is not the user's own forbids anything; the engine's tests show it.
+        // Only a restricted policy forbids anything; the tests of the engine show it.
         made.remove("config::not-allowed");
         let missing: Vec<_> = made.difference(&shown).cloned().collect();
         if missing.is_empty() && !made.is_empty() {

@@ -1,4 +1,4 @@
-//! Every command, found by asking the binary: it is in the reference, has an example, and its help fills the
+//! Checks of every command that the binary lists: it is in the reference, has an example, and its help fills the
 //! lines of the terminal.
 
 use std::{fs, path::Path, process::Command};
@@ -46,7 +46,7 @@ fn filled(width: usize) -> Result<(), Failed> {
     if uneven.is_empty() { Ok(()) } else { Err(uneven.join("\n").into()) }
 }
 
-/// Whether a paragraph goes on in the next line although its next word fits on this one.
+/// Whether a paragraph continues in the next line although its next word fits on this one.
 fn is_broken_early(line: &str, next: &str, width: usize) -> bool {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let is_text = |line: &str| {
@@ -66,7 +66,7 @@ fn is_broken_early(line: &str, next: &str, width: usize) -> bool {
         && line.chars().count() + 1 + word.chars().count() <= width
 }
 
-/// All commands below the binary, with their help.
+/// All commands of the binary, with their help.
 fn commands(width: usize) -> Result<Vec<(String, String)>, Failed> {
     let mut found = Vec::new();
     let mut open = vec![String::new()];

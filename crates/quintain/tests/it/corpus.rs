@@ -1,6 +1,6 @@
-//! Holds `eval` against verdicts that were recorded from promptfoo: every folder of `tests/corpus`
-//! with an `expected.json` is one test. `differences.json` lists where we judge otherwise, and why;
-//! an entry that no longer applies fails the test too.
+//! Compares `eval` with verdicts recorded from promptfoo: every folder of `tests/corpus` with an `expected.json` is one
+//! test. `differences.json` lists known differences and their reasons; an entry that no longer applies fails the test,
+//! too.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
-/// Scores may differ in the last digits: sums are made in another order.
+/// Scores may differ in the last digits, because sums are added in another order.
 const TOLERANCE: f64 = 1e-9;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -66,7 +66,7 @@ fn check(case: &Path, known: &[Value]) -> Result<(), Failed> {
     Err(format!("{}{stale}\n{errors}", fresh.join("\n")).into())
 }
 
-/// What promptfoo refuses to run, we refuse too: with the code for a wrong suite.
+/// A suite that promptfoo refuses must end with the exit code for a wrong suite.
 fn refusal(exit: i32, errors: &str) -> Vec<(String, String)> {
     if exit == 2 {
         return Vec::new();
@@ -94,7 +94,7 @@ fn run(case: &Path) -> Result<(Option<Value>, i32, String), Failed> {
 
 fn differences(expected: &Value, seen: &Value, exit: i32) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    // A target that cannot be used has an exit code of its own here.
+    // An unusable target has its own exit code here.
     if expected["exit"] != exit && exit != 3 {
         found.push(("exit".to_owned(), format!("expected {}, found {exit}", expected["exit"])));
     }
@@ -111,7 +111,7 @@ fn differences(expected: &Value, seen: &Value, exit: i32) -> Vec<(String, String
     for (row, wanted) in rows.into_iter().zip(wanted) {
         let place = format!("{}/{}", wanted["testIdx"], wanted["promptIdx"]);
         let (mut ours, theirs) = (verdict(row), verdict(wanted));
-        // What a target answered is kept here even if the answer could not be judged.
+        // Quintain keeps the response of a target even if it could not be judged.
         if theirs["failureReason"] == 2 && theirs["output"].is_null() {
             ours["output"] = Value::Null;
         }
@@ -137,7 +137,7 @@ fn differences(expected: &Value, seen: &Value, exit: i32) -> Vec<(String, String
     found
 }
 
-/// What has to agree: everything but the words of reasons and errors.
+/// The parts that must agree: everything except the words of reasons and errors.
 fn verdict(row: &Value) -> Value {
     let parts = row["gradingResult"]["componentResults"].as_array().into_iter().flatten();
     let parts: Vec<Value> = parts
@@ -160,7 +160,7 @@ fn verdict(row: &Value) -> Value {
     })
 }
 
-/// Texts that are JSON were written anew by the recording.
+/// Normalises JSON in texts, because the recording reformatted it.
 fn compact(value: &Value) -> Value {
     match value {
         Value::String(text) => match serde_json::from_str::<Value>(text) {
@@ -174,7 +174,7 @@ fn compact(value: &Value) -> Value {
             let entries = entries.iter().map(|(name, value)| (name.clone(), compact(value)));
             Value::Object(entries.collect())
         }
-        // JavaScript has one kind of number.
+        // JavaScript has only one number type.
         Value::Number(number) => match number.as_f64() {
             Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => json!(whole as i64),
             _ => value.clone(),

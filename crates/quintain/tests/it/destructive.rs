@@ -1,4 +1,4 @@
-//! What `redteam run` sends to tools that destroy or reconfigure, by the record of a server that has many of them.
+//! Checks what `redteam run` sends to tools that destroy or reconfigure, using the record of a server with many of them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::limits::end_survivors;
 use crate::run::repository;
 
-/// Tools that destroy or reconfigure. `manage` does only when it is told to.
+/// Tools that destroy or reconfigure. `manage` does so only with some arguments.
 const HARMFUL: [&str; 10] = [
     "delete_everything",
     "delete_file",
@@ -34,11 +34,11 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// A run that is over.
+/// A finished run.
 struct Ran {
-    /// Kept for what stands in it.
+    /// Keeps the folder for checks of its files.
     folder: tempfile::TempDir,
-    /// What reached the tools of the server.
+    /// The calls that reached the tools of the server.
     calls: Vec<Value>,
     report: Value,
 }
@@ -94,7 +94,7 @@ impl Ran {
         self.folder.path().join("home")
     }
 
-    /// What the report says of what was not done.
+    /// What the report lists as not done.
     fn undone(&self) -> String {
         let coverage = &self.report["coverage"];
         format!("{} {}", coverage["notRun"], coverage["silent"])
@@ -115,10 +115,10 @@ fn never() -> Result<(), Failed> {
     let managed = ran.of_tool("manage");
     check(!managed.is_empty(), "never called", &"manage")?;
     let listed = managed.iter().all(|call| call["action"] == "list");
-    check(listed, "told to do something else", &managed)
+    check(listed, "called with another action", &managed)
 }
 
-/// Every call named what the run made, or what cannot exist.
+/// Checks that every call named an object of the run, or one that cannot exist.
 fn harmless(ran: &Ran) -> Result<(), Failed> {
     for tool in ["delete_everything", "shutdown", "update_settings"] {
         check(ran.of_tool(tool).is_empty(), "called", &tool)?;
@@ -157,26 +157,26 @@ fn harmless(ran: &Ran) -> Result<(), Failed> {
 fn own() -> Result<(), Failed> {
     let ran = Ran::of(&["--include-destructive"], "{}")?;
     harmless(&ran)?;
-    // The flag is good for something: what is ours was used.
+    // The flag has an effect: objects of the run were used.
     for tool in ["kill_process", "send_signal"] {
         let ours = ran.of_tool(tool).iter().any(|call| call["ours"] == true);
-        check(ours, "no process of ours was given to", &tool)?;
+        check(ours, "no process of the run was passed to", &tool)?;
     }
     let made = ran.of_tool("delete_note").iter().any(|call| call["made"] == true);
-    check(made, "no note of ours was deleted", &ran.of_tool("delete_note"))?;
+    check(made, "no note of the run was deleted", &ran.of_tool("delete_note"))?;
     check(!ran.of_tool("delete_file").is_empty(), "never called", &"delete_file")?;
-    check(ran.undone().contains("--include-destructive=all"), "not told", &ran.undone())?;
+    check(ran.undone().contains("--include-destructive=all"), "not reported", &ran.undone())?;
     check(!ran.of_tool("set_option").is_empty(), "never called", &"set_option")?;
     put_back(&ran)?;
-    // Beside these two only the record was written: neither our own report nor what was planted is told.
+    // The third change is the server's record: our report and the planted files are not listed.
     let changes = ran.report["coverage"]["changes"].as_array().map_or(0, Vec::len);
-    check(changes == 3, "more or less", &ran.report["coverage"]["changes"])
+    check(changes == 3, "wrong number of changes", &ran.report["coverage"]["changes"])
 }
 
-/// The settings of the server are as they were, and what else it wrote to is named.
+/// Checks that the settings of the server are restored, and that the report lists all files it wrote.
 fn put_back(ran: &Ran) -> Result<(), Failed> {
     let settings = fs::read_to_string(ran.home().join(".desktop/config.json"))?;
-    check(settings == SETTINGS, "not put back", &settings)?;
+    check(settings == SETTINGS, "not restored", &settings)?;
     let changes = ran.report["coverage"]["changes"].as_array().cloned().unwrap_or_default();
     let told = |name: &str, restored: bool| {
         changes.iter().any(|change| {
@@ -184,17 +184,17 @@ fn put_back(ran: &Ran) -> Result<(), Failed> {
             path.ends_with(name) && change["change"] == "modified" && change["restored"] == restored
         })
     };
-    check(told(".desktop/config.json", true), "not told", &changes)?;
-    check(told(".elsewhere/history", false), "not told", &changes)?;
+    check(told(".desktop/config.json", true), "not reported", &changes)?;
+    check(told(".elsewhere/history", false), "not reported", &changes)?;
     let history = fs::read_to_string(ran.home().join(".elsewhere/history"))?;
-    check(history.lines().count() > 1, "put back though it may be another's", &history)
+    check(history.lines().count() > 1, "restored although another program may own it", &history)
 }
 
 fn written() -> Result<(), Failed> {
     let redteam = "{destructive: own, plugins: [mine], attacks: [{id: mine, probes: [{tool: kill_process, args: {pid: 1}}, {tool: manage, args: {action: delete, account: ann}}, {method: tools/call, params: {name: shutdown, arguments: {}}}], proof: {accepted: true}}]}";
     let ran = Ran::of(&[], redteam)?;
     harmless(&ran)?;
-    check(ran.undone().contains("`kill_process`"), "not told", &ran.undone())
+    check(ran.undone().contains("`kill_process`"), "not reported", &ran.undone())
 }
 
 fn all() -> Result<(), Failed> {

@@ -1,4 +1,4 @@
-//! Every example is run exactly as its README says.
+//! Runs every example exactly as its README says.
 
 use std::{fs, path::Path};
 
@@ -17,21 +17,21 @@ pub(crate) fn trials() -> Vec<Trial> {
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    // Without a folder there is nothing to run, and that must not look like success.
+    // A missing folder must fail, not pass without tests.
     let count = names.len();
     let there = Trial::test("examples::there_are_some", move || {
-        if count > 0 { Ok(()) } else { Err("no folder of examples is found".into()) }
+        if count > 0 { Ok(()) } else { Err("no folder of examples found".into()) }
     });
     let one = |name: String| Trial::test(format!("examples::{name}"), move || follow(&name));
     names.into_iter().map(one).chain([there]).collect()
 }
 
-/// Makes the example, then runs the commands of its README.
+/// Creates the example, then runs the commands of its README.
 fn follow(name: &str) -> Result<(), Failed> {
     let readme = fs::read_to_string(repository().join("examples").join(name).join("README.md"))?;
     let commands: Vec<(&str, &str)> = readme.lines().filter_map(command).collect();
     if commands.is_empty() {
-        return Err("its README shows no command".into());
+        return Err("the README shows no command".into());
     }
     let folder = tempfile::tempdir()?;
     let mut lines = format!("init . --example {name} --force\n");
@@ -51,18 +51,17 @@ fn follow(name: &str) -> Result<(), Failed> {
         return Ok(());
     }
     let run::Seen { stdout, stderr, exit, survivors, .. } = seen;
-    Err(format!("exits:\n{exit}{stdout}{stderr}left over: {survivors:?}").into())
+    Err(format!("exits:\n{exit}{stdout}{stderr}left running: {survivors:?}").into())
 }
 
-/// A line of the README that is a command, and its comment.
+/// A command in the README, and its comment.
 fn command(line: &str) -> Option<(&str, &str)> {
     let line = line.strip_prefix("    ").filter(|line| line.starts_with("quintain "))?;
     let (command, comment) = line.split_once(" # ").unwrap_or((line, ""));
     Some((command.trim_end(), comment))
 }
 
-/// The target that is started in another terminal. The port of the README may be taken here, so the
-/// system chooses one.
+/// The target that the README starts in another terminal. Its port may be in use here, so the system chooses one.
 fn serve(folder: &Path, line: &str) -> Result<(), Failed> {
     fs::write(folder.join("server"), format!("exec {}", line.replace(":8080", ":0")))?;
     fs::write(folder.join("env"), "MCP_SERVER_URL=$URL\n")?;

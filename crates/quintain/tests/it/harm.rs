@@ -1,4 +1,4 @@
-//! What a red-team run must not do to its user: attacked by targets that mean harm, and ended at every moment.
+//! Checks that a red-team run does no harm to its user, with malicious targets, and when it is killed in every phase.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -11,7 +11,7 @@ use libtest_mimic::{Failed, Trial};
 
 use crate::limits::end_survivors;
 
-/// The moments at which the target ends its tester.
+/// The phases in which the target kills the run.
 const MOMENTS: [&str; 4] = ["survey", "learn", "attack", "report"];
 const SIGKILL: i32 = 9;
 
@@ -31,7 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// The machine of a user: a home with the folder of the target in it.
+/// The machine of a user: a home directory that contains the folder of the target.
 struct Machine {
     _temporary: tempfile::TempDir,
     home: PathBuf,
@@ -64,7 +64,7 @@ impl Machine {
         command
     }
 
-    /// Attacks the target that means harm.
+    /// Attacks the malicious target.
     fn attack(&self, mode: &str, root: &Path) -> Result<Output, Failed> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools/harm.py");
         let mut command = self.quintain(&["redteam", "run", "-q"]);
@@ -81,7 +81,7 @@ impl Machine {
         Ok(output)
     }
 
-    /// Every file of the machine but those that quintain keeps itself.
+    /// Every file of the machine except those in quintain's state directory.
     fn files(&self) -> BTreeMap<PathBuf, String> {
         let own = self.home.join(".local");
         let entries = walkdir::WalkDir::new(self.home.parent().unwrap_or(&self.home)).into_iter();
@@ -98,10 +98,10 @@ fn said(output: &Output) -> String {
     format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))
 }
 
-/// Whatever the target offers, creates or swaps, files of the user are as they were.
+/// Checks that files of the user are unchanged, whatever the target offers, creates or swaps.
 fn survives(mode: &str) -> Result<(), Failed> {
     let machine = Machine::new()?;
-    // The widest root there is: the store is in it too.
+    // The widest root: it contains the store, too.
     let root = if mode == "user" { machine.home.clone() } else { machine.root.clone() };
     let before = machine.files();
     let output = machine.attack(mode, &root)?;
@@ -128,35 +128,35 @@ fn survives(mode: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A run that is killed leaves things; the next start of any command removes them, and nothing else.
+/// A killed run leaves files behind; the next start of any command removes them, and nothing else.
 fn killed(moment: &str) -> Result<(), Failed> {
     let machine = Machine::new()?;
     let before = machine.files();
     let output = machine.attack(&format!("SIGKILL@{moment}"), &machine.root)?;
     if output.status.signal() != Some(SIGKILL) {
-        return Err(format!("was not killed, {}", said(&output)).into());
+        return Err(format!("not killed, {}", said(&output)).into());
     }
     let left = machine.files();
     if !left.keys().any(|path| path.to_string_lossy().contains("quintain-")) {
-        return Err("nothing was planted, so this proves nothing".into());
+        return Err("nothing was planted, so the test proves nothing".into());
     }
     let doctor = machine.quintain(&["doctor", "--json"]).output()?;
     if !String::from_utf8_lossy(&doctor.stdout).contains("of killed runs") {
-        return Err(format!("the doctor sees nothing: {}", said(&doctor)).into());
+        return Err(format!("`quintain doctor` lists nothing: {}", said(&doctor)).into());
     }
     if machine.files() != left {
-        return Err("looking has removed something".into());
+        return Err("`quintain doctor` without `--clean` removed something".into());
     }
     machine.quintain(&["list", "reporters"]).output()?;
     nothing_left(&machine, &before)
 }
 
-/// A run whose terminal goes away removes everything itself, and keeps what it found.
+/// A run whose terminal closes removes everything itself, and keeps its findings.
 fn hung_up(moment: &str) -> Result<(), Failed> {
     let machine = Machine::new()?;
     let before = machine.files();
     let output = machine.attack(&format!("SIGHUP@{moment}"), &machine.root)?;
-    // A run that has everything ends as if nothing had happened.
+    // A run that is complete by then ends as usual.
     let is_whole = moment == "report" && output.status.code() == Some(100);
     if output.status.code() != Some(130) && !is_whole {
         return Err(format!("ended with {}", said(&output)).into());
@@ -174,7 +174,7 @@ fn nothing_left(machine: &Machine, before: &BTreeMap<PathBuf, String>) -> Result
     Err(format!("left {left:?}, gone {gone:?}").into())
 }
 
-/// Two runs with the same seed share no name and no canary.
+/// Checks that two runs with the same seed share no name and no canary.
 fn names_differ() -> Result<(), Failed> {
     let planted = || {
         let machine = Machine::new()?;
@@ -204,21 +204,21 @@ fn names_differ() -> Result<(), Failed> {
     Err(format!("both have {same:?}").into())
 }
 
-/// Time limits and signals hold while Quintain computes and waits for nobody.
+/// Checks that time limits and signals work while Quintain computes without waiting for the target.
 fn many() -> Result<(), Failed> {
     const BUDGET: Duration = Duration::from_secs(4);
     let machine = Machine::new()?;
     let started = Instant::now();
     let output = machine.attack("many", &machine.root)?;
     let took = started.elapsed();
-    // Two seconds are promised; a busy machine needs some more to start and end processes.
+    // Two seconds are guaranteed; a busy machine needs more to start and end processes.
     if took > BUDGET + Duration::from_secs(8) {
         return Err(format!("took {took:?}, {}", said(&output)).into());
     }
     Ok(())
 }
 
-/// Other users of the machine can neither read canaries nor write a journal.
+/// Checks that other users of the machine can neither read canaries nor write a journal.
 fn private() -> Result<(), Failed> {
     use std::os::unix::fs::PermissionsExt as _;
     let machine = Machine::new()?;

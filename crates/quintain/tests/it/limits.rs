@@ -1,4 +1,4 @@
-//! What a finished command must not have done: leave processes behind, or use too much memory.
+//! Checks of a finished command: no processes left behind, and no excessive use of memory.
 
 use std::{
     fs,
@@ -8,17 +8,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time for the kernel to carry off what has just been killed.
+/// Time for the kernel to remove killed processes.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Peak memory of a live process in kilobytes, as far as the system tells.
+/// Peak memory of a live process in kilobytes, if the system provides it.
 pub(crate) fn peak_rss_kb(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// Ends every process that still belongs to a case, but for one of ours, and returns their command lines.
+/// Kills every process of a case except `ours`, and returns their command lines.
 pub(crate) fn end_survivors(place: &Path, ours: Option<u32>) -> Vec<String> {
     let start = Instant::now();
     let look = || -> Vec<(u32, String)> {
@@ -35,16 +35,16 @@ pub(crate) fn end_survivors(place: &Path, ours: Option<u32>) -> Vec<String> {
     found.into_iter().map(|(_, line)| line).collect()
 }
 
-/// Sends SIGKILL to a process, or with a leading `-` to a group. It may be gone already.
+/// Sends SIGKILL to a process, or with a leading `-` to a group. It may have ended already.
 pub(crate) fn kill(target: &str) {
     let mut command = Command::new("kill");
     command.args(["-9", "--", target]).stderr(Stdio::null());
-    // Nothing depends on the outcome: whoever survives this is found again and reported.
+    // The result does not matter: a process that survives this is found again and reported.
     let _ = command.status();
 }
 
-/// Processes that run in the case's folder or name it in their arguments. An environment variable would
-/// be a clearer mark, but the binary passes only few variables on to its children.
+/// Processes that run in the folder of the case or name it in their arguments. An environment variable would
+/// be a clearer mark, but the binary passes only few variables to its children.
 fn survivors(place: &Path) -> Vec<(u32, String)> {
     let mark = place.to_string_lossy().into_owned();
     let mut found = Vec::new();
@@ -53,7 +53,7 @@ fn survivors(place: &Path) -> Vec<(u32, String)> {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line).replace('\0', " ").trim().to_owned();
         let here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(place));
-        // The command line of a zombie is empty; it is dead and waits for its parent.
+        // The command line of a zombie is empty; it has ended and waits for its parent.
         if !line.is_empty() && (here || line.contains(&mark)) {
             found.push((pid, line));
         }

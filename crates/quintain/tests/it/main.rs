@@ -1,6 +1,6 @@
 //! Golden tests of the whole binary: every folder `cases/AREA/NAME` is one test.
 //!
-//! `cases/README.md` says what a folder may hold. `BLESS=1` writes what was seen as what is expected.
+//! `cases/README.md` describes the files of a folder. `BLESS=1` writes the output as the expected output.
 
 mod again;
 mod budgets;
@@ -66,8 +66,8 @@ fn trial(folder: PathBuf) -> Trial {
     names.reverse();
     let name = names.join("::");
     let case = Case::read(&folder);
-    // An ignored test is counted and shown as skipped, which an early return would not be. In CI
-    // nothing may be skipped.
+    // An ignored test is counted and shown as skipped; an early return would count as passed. In CI no test may be
+    // skipped.
     let lacks_peers = case.as_ref().is_ok_and(|case| !case.missing_needs().is_empty())
         && std::env::var_os("CI").is_none();
     let test = move || {
@@ -81,7 +81,7 @@ fn trial(folder: PathBuf) -> Trial {
         if std::env::var_os("BLESS").is_some() {
             verdict::bless(&case, &seen)?;
         }
-        // A blessed run may still have left a process behind or used too much memory.
+        // A blessed run may still leave a process behind or use too much memory.
         verdict::compare(&case, &seen).map_err(Into::into)
     };
     Trial::test(name, test).with_ignored_flag(lacks_peers)

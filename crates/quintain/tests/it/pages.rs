@@ -1,6 +1,5 @@
-//! Every suite that the documentation shows is run, and has to pass. A block of YAML with `tests` is a
-//! suite, on the practice target unless it names its own; a block with a file name behind its language
-//! is that file.
+//! Runs every suite in the documentation, which has to pass. A block of YAML with `tests` is a suite, on the practice
+//! target unless it names its own; a block with a file name after its language is that file.
 
 use std::{
     env,
@@ -46,7 +45,7 @@ fn of_page(page: &'static str) -> Vec<Trial> {
 }
 
 struct Block {
-    /// What stands behind the fence: the language, and perhaps the name of a file.
+    /// The text after the fence: the language, and optionally the name of a file.
     info: String,
     line: usize,
     text: String,
@@ -108,9 +107,9 @@ fn passes(suite: &str, files: &[(PathBuf, String)]) -> Result<(), Failed> {
     Err(format!("{}\n{}{}", output.status, shown[0], shown[1]).into())
 }
 
-/// The suites start the practice target by its name.
+/// Adds the folder of the binary: the suites start the practice target by name.
 fn path_with(binary: &Path) -> Result<OsString, Failed> {
-    let folder = binary.parent().ok_or("the binary stands nowhere")?.to_owned();
+    let folder = binary.parent().ok_or("the binary has no folder")?.to_owned();
     let rest = env::var_os("PATH").unwrap_or_default();
     Ok(env::join_paths(std::iter::once(folder).chain(env::split_paths(&rest)))?)
 }

@@ -1,5 +1,5 @@
-//! `quintain demo` as a newcomer runs it: everything planted is found, and nothing in the patched twin. What it prints fits on a
-//! screen, the worst comes first, and the commands that it proposes work.
+//! `quintain demo` as a newcomer runs it: it finds everything planted in the vulnerable twin, and nothing in the patched twin. Its
+//! output fits on a screen, lists the most severe findings first, and proposes commands that work.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::again::always;
 
-/// Lines of both streams together.
+/// Maximum number of lines on both streams together.
 const MOST_LINES: usize = 60;
 const SEVERITIES: [&str; 5] = ["CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO"];
 
@@ -20,13 +20,14 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// What the command itself complains of, a line each, and what is wrong with what it prints.
+/// The errors that the command reports, one per line. Also checks its output.
 fn deviations() -> Result<Vec<String>, Failed> {
     let folder = folder()?;
     let output = demo(&[], folder.path())?;
     let (told, complained) = (text(&output.stdout), text(&output.stderr));
-    let is_complaint = |line: &&str| line.starts_with("missed: ") || line.starts_with("wrong: ");
-    // What a finding holds differs from run to run; its place does not.
+    let is_complaint =
+        |line: &&str| line.starts_with("missed: ") || line.starts_with("false positive: ");
+    // The details of a finding differ from run to run; its place does not.
     let gist = |line: &str| line.split(" (").next().unwrap_or(line).to_owned();
     let lines: Vec<&str> = complained.lines().map(str::trim).filter(is_complaint).collect();
     if lines.is_empty() {
@@ -49,7 +50,7 @@ fn reads_well(told: &str, noted: &str, folder: &Path) -> Result<(), Failed> {
     };
     let severities: Vec<usize> = told.lines().filter_map(severity).collect();
     if !severities.is_sorted() || severities.first() != Some(&0) || severities.len() < 20 {
-        return Err(format!("not all findings, or not most severe first:\n{told}").into());
+        return Err(format!("findings are missing, or not sorted by severity:\n{told}").into());
     }
     let report = noted.lines().find_map(|line| line.strip_prefix("report: "));
     let report = report.and_then(|line| line.split(' ').next()).unwrap_or_default();
@@ -61,7 +62,7 @@ fn reads_well(told: &str, noted: &str, folder: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Pastes what is proposed into a shell, in which the program is not installed.
+/// Runs the proposed commands in a shell without the program in `PATH`.
 fn next_commands() -> Result<(), Failed> {
     let folder = folder()?;
     let noted = text(&demo(&["--no-attack"], folder.path())?.stderr);
@@ -69,7 +70,7 @@ fn next_commands() -> Result<(), Failed> {
     let [eval, attack, init] = commands[..] else {
         return Err(format!("expected three commands:\n{noted}").into());
     };
-    // Findings end an attack with the code of a failed test.
+    // An attack with findings exits with the code of a failed test.
     for (line, code, proof) in [
         (eval, 0, "9 passed, 0 failed"),
         (attack, 100, "check_gateway.host"),

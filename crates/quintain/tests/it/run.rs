@@ -1,4 +1,4 @@
-//! Runs the commands of a case in a place of their own and records everything that was seen.
+//! Runs the commands of a case in a separate folder and records their output and effects.
 
 use std::{
     collections::BTreeMap,
@@ -23,8 +23,8 @@ use crate::{
     normal::normalise,
 };
 
-/// The interpreter itself: a version manager's stand-in, which is a script, would want the caller's
-/// home folder.
+/// Path of the interpreter itself: the shim of a version manager, which is a script, would need the caller's home
+/// directory.
 pub(crate) static PYTHON: LazyLock<String> = LazyLock::new(|| {
     let is_script = |path: &Path| {
         let mut start = [0; 2];
@@ -36,19 +36,19 @@ pub(crate) static PYTHON: LazyLock<String> = LazyLock::new(|| {
     found.map_or_else(|| "python3".into(), |path| path.display().to_string())
 });
 
-/// What a case did, already made comparable.
+/// Normalised output and effects of a case.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// One exit code per command, `killed` for one that had to be.
+    /// One exit code per command, or `killed`.
     pub(crate) exit: String,
-    /// Files that the case expects, as they are now.
+    /// The files in `expected`, as they are after the commands.
     pub(crate) files: Vec<(PathBuf, Option<String>)>,
     pub(crate) peak_rss_mb: u64,
     pub(crate) survivors: Vec<String>,
     pub(crate) timed_out: bool,
-    /// Files that the commands wrote and that hold one of the secrets.
+    /// Files written by the commands that contain one of the secrets.
     pub(crate) leaks: Vec<String>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn run(case: &Case) -> Result<Seen, String> {
     })
 }
 
-/// New files with a secret in them, whoever wrote them.
+/// New files that contain a secret.
 fn leaks(root: &Path, inputs: &[PathBuf], secrets: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     if secrets.is_empty() {
@@ -121,11 +121,11 @@ fn leaks(root: &Path, inputs: &[PathBuf], secrets: &[String]) -> Vec<String> {
     found
 }
 
-/// A folder of its own for one run; its path marks every process that belongs to the run.
+/// A separate folder for one run; its path marks every process of the run.
 struct Place {
     root: PathBuf,
     work: PathBuf,
-    /// Removes the folder in the end.
+    /// Removes the folder when dropped.
     _temporary: TempDir,
 }
 
@@ -136,12 +136,12 @@ impl Place {
         let work = root.join("work");
         fs::create_dir_all(&work)?;
         fs::create_dir_all(root.join("home"))?;
-        // Through this link the hostile servers carry the mark in their arguments.
+        // With this link, the command lines of the hostile servers contain the mark.
         symlink(repository().join("peers/hostile"), root.join("hostile"))?;
-        // Small helpers that several cases use stand beside the files of the case.
+        // Helpers for several cases are linked next to the files of the case.
         let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools");
         let tools_of = names_below(&tools, Path::new("")).into_iter();
-        // What an interpreter left there is no tool.
+        // Ignore the cache of the interpreter.
         for tool in tools_of.filter(|tool| !tool.starts_with("__pycache__")) {
             symlink(tools.join(&tool), work.join(&tool))?;
         }
@@ -152,7 +152,7 @@ impl Place {
         self.root.join("hostile/server.py").display().to_string()
     }
 
-    /// Fills in `$NAME`; longer names first, because `$HOSTILE` could begin like a shorter one.
+    /// Replaces `$NAME`; longer names first, because a name can be the start of another.
     fn expand(&self, line: &str, server: Option<&Server>, case: &Case) -> String {
         let binary = env!("CARGO_BIN_EXE_quintain");
         let mut values = vec![
@@ -173,7 +173,7 @@ impl Place {
         values.iter().fold(line.to_owned(), fill)
     }
 
-    /// A line that begins with `exec` is not for the binary but a program of its own.
+    /// A line that starts with `exec` runs another program instead of the binary.
     fn command(&self, words: &[String]) -> Command {
         let (program, arguments) = match words {
             [first, program, rest @ ..] if first == "exec" => (program.as_str(), rest),
@@ -199,7 +199,7 @@ impl Place {
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
         let (exit, peak_rss_kb) = wait(&mut child, case.limit)?;
-        // Before the readers are waited for: a survivor may hold the pipes open.
+        // Before waiting for the readers: a survivor may keep the pipes open.
         let survivors = end_survivors(&self.root, ours);
         Ok(Finished { stdout: text(stdout), stderr: text(stderr), exit, peak_rss_kb, survivors })
     }
@@ -215,13 +215,13 @@ impl Place {
         ];
         let mut all: Vec<_> = own.into_iter().map(|(place, name)| (place, name.into())).collect();
         all.extend(case.needed().map(|(name, value)| (value, format!("[{name}]"))));
-        // Peers may live below it.
+        // Peers may be in a folder below it.
         all.push((text(&repository()), "[repo]".into()));
         all
     }
 }
 
-/// Waits for the end or the limit, and watches the memory meanwhile.
+/// Waits for the end or the time limit, and measures memory meanwhile.
 fn wait(child: &mut Child, limit: Duration) -> Result<(Option<i32>, u64), String> {
     let start = Instant::now();
     let mut peak = 0;
@@ -245,7 +245,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> Reader {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What was read before an error is still worth showing.
+            // Output before an error is still useful.
             let _ = pipe.read_to_end(&mut bytes);
         }
         bytes
@@ -256,10 +256,10 @@ fn text(reader: Reader) -> String {
     String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned()
 }
 
-/// A server beside the commands.
+/// A server that runs during the commands.
 struct Server {
     child: Child,
-    /// What its first line says, names in upper case.
+    /// The values in its first line, with names in upper case.
     told: Vec<(String, String)>,
 }
 
@@ -272,16 +272,16 @@ impl Server {
         let mut line = String::new();
         let stdout = child.stdout.take().ok_or_else(|| fail("no output".into()))?;
         let read = BufReader::new(stdout).read_line(&mut line);
-        // From here on the guard ends the process, whatever goes wrong.
+        // From here on, dropping the guard ends the process.
         let mut server = Self { child, told: Vec::new() };
         read.map_err(|error| fail(error.to_string()))?;
-        let told: BTreeMap<String, Value> =
-            serde_json::from_str(&line).map_err(|error| fail(format!("said {line:?}: {error}")))?;
+        let told: BTreeMap<String, Value> = serde_json::from_str(&line)
+            .map_err(|error| fail(format!("printed {line:?}: {error}")))?;
         let told = told
             .into_iter()
             .filter_map(|(name, value)| Some((name.to_uppercase(), value.as_str()?.to_owned())));
         server.told = told.collect();
-        // Scheme, host and port: what stands before the third slash.
+        // Scheme, host and port: the part before the third slash.
         let url = server.told.iter().find(|(name, _)| name == "URL").map(|(_, url)| url);
         let origin = url.map(|url| url.split('/').take(3).collect::<Vec<_>>().join("/"));
         server.told.extend(origin.map(|origin| ("ORIGIN".to_owned(), origin)));
@@ -291,18 +291,18 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail only when it is already gone.
+        // Both fail only if it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Where programs are looked for: `quintain` is the one under test.
+/// `PATH` with the folder of the binary under test first.
 fn path_with_binary() -> OsString {
     let own = Path::new(env!("CARGO_BIN_EXE_quintain")).parent().map(Path::to_path_buf);
     let paths = env::var_os("PATH").unwrap_or_default();
     let all = own.into_iter().chain(env::split_paths(&paths));
-    // Fails only for folders that could not be in it to begin with.
+    // Fails only for folders that are not valid in `PATH`.
     env::join_paths(all).unwrap_or(paths)
 }
 

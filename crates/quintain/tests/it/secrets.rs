@@ -1,5 +1,5 @@
-//! Canaries of every kind of secret, given to a hostile target that repeats them in every encoding, at
-//! every place and in every failure: no byte that any command leaves behind contains one of them.
+//! Passes canaries of every kind of secret to a hostile target that repeats them in every encoding, at every place and
+//! in every failure. No output of any command may contain one of them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,8 +14,8 @@ use tempfile::TempDir;
 
 use crate::run::PYTHON;
 
-/// One line per kind of secret. `$NAME` in a suite or a command is its value; those that begin with
-/// `ENV_` are variables of the process, too.
+/// One line per kind of secret. `$NAME` in a suite or a command is replaced by its value; those that start with
+/// `ENV_` are also environment variables of the process.
 const CANARIES: &[(&str, &str)] = &[
     ("BEARER", "c4n4ryBearer7Qx9Zk2"),
     ("PASSWORD", "c4n4ry&<Basic>7Qx9Zk2"),
@@ -42,12 +42,12 @@ const CANARIES: &[(&str, &str)] = &[
     ("IDENTITY", "c4n4ryIdentity7Qx9Zk2"),
 ];
 
-/// How the target is reached, and with which credentials.
+/// The transport and the credentials of the target.
 struct Setup {
     name: &'static str,
     server: &'static str,
     modes: &'static [&'static str],
-    /// The canaries that the target sees in any case: a test that tests nothing would pass, too.
+    /// The canaries that the target must receive, so that the test cannot pass without testing anything.
     seen: &'static [&'static str],
 }
 
@@ -150,7 +150,7 @@ const SETUPS: &[Setup] = &[
     },
 ];
 
-/// What the suite of one setup has in addition: credentials of others take the place of its own.
+/// Added to the suite of one setup: credentials of other identities replace its own.
 const IDENTITIES: &str = r"
   identities:
     - {name: ada, headers: {Authorization: 'Bearer $IDENTITY'}}
@@ -176,8 +176,8 @@ redteam:
   tokens: {expired: $REFUSED_TOKEN}
 "#;
 
-/// Commands that follow the runs of a suite; `$SUITE` is that of the mode `ok`. What a command is about is
-/// in its own words, since a new one is a line here.
+/// Commands that follow the runs of a suite; `$SUITE` is the suite of mode `ok`. Add a line for each new
+/// command.
 const AFTERWARDS: &[&str] = &[
     "inspect -c $SUITE -vv",
     "inspect -c $SUITE --json",
@@ -205,14 +205,14 @@ const AFTERWARDS: &[&str] = &[
     "scan clients.json --start --yes --lock -o scan.json -o scan.md -o scan.sarif -vv",
 ];
 
-/// What learns or attacks a target once more takes a while, and is left to setups with every failure.
+/// Commands that learn or attack a target again are slow, so they run only for setups with every failure.
 const AGAIN: &[&str] = &[
     "replay --all -c $SUITE --json",
     "redteam init written -c $SUITE --purpose x",
     "redteam generate -c $SUITE -o generated/redteam.yaml --force",
 ];
 
-/// The same without a suite, for targets that have an address.
+/// The same without a suite, for targets with a URL.
 const BY_ADDRESS: &[&str] = &[
     "inspect --url $URL --header X-Api-Key:$NAMED_HEADER -vv",
     "call say {\"q\":\"x\"} --url $URL --json -vv",
@@ -255,7 +255,7 @@ fn check(setup: &'static Setup) -> Result<(), String> {
     artefacts.extend(place.files()?);
     artefacts.push(place.store()?);
     let mut complaints = leaks(&artefacts);
-    // A test that tests nothing would pass, too.
+    // The test must not pass without testing anything.
     let told = fs::read(&place.log).unwrap_or_default();
     for name in setup.seen.iter().filter(|name| !contains(&told, canary(name).as_bytes())) {
         complaints.push(format!("the target never saw {name}"));
@@ -266,19 +266,19 @@ fn check(setup: &'static Setup) -> Result<(), String> {
     if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
 }
 
-/// Something that a command left behind.
+/// Output of a command.
 struct Artefact {
     name: String,
     bytes: Vec<u8>,
 }
 
-/// A folder of its own with everything that commands may write to, and a server that repeats.
+/// A separate folder for everything that commands may write to, and a server that repeats its input.
 struct Place {
     setup: &'static Setup,
     root: TempDir,
     work: PathBuf,
     inputs: RefCell<Vec<PathBuf>>,
-    /// What the target was told; it is not below the root.
+    /// What the target received; not below the root.
     log: PathBuf,
     elsewhere: TempDir,
     server: Child,
@@ -311,7 +311,7 @@ impl Place {
         Ok(place)
     }
 
-    /// A file that is there before a command is run, with secrets in it by right.
+    /// An input file, which may contain secrets.
     fn input(&self, name: &str, text: &str) -> Result<(), String> {
         let path = self.work.join(name);
         fs::write(&path, text).map_err(told)?;
@@ -330,7 +330,7 @@ impl Place {
         ]);
         values.extend(CANARIES.iter().map(|(name, value)| (*name, escaped(value))));
         let mut text = text.replace("$SERVER", &self.setup.server.replace('\n', " "));
-        // Longer names first, since one may begin like another.
+        // Longer names first, because a name can be the start of another.
         let mut names: Vec<_> = values.keys().copied().collect();
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
         for name in names {
@@ -366,7 +366,7 @@ impl Place {
         Ok([artefact("stdout", output.stdout), artefact("stderr", output.stderr)])
     }
 
-    /// Every file that was written, and the names of files and folders.
+    /// Every written file, and the names of files and folders.
     fn files(&self) -> Result<Vec<Artefact>, String> {
         let inputs = self.inputs.borrow();
         let mut found = Vec::new();
@@ -427,7 +427,7 @@ fn contains(hay: &[u8], needle: &[u8]) -> bool {
     memchr::memmem::find(hay, needle).is_some()
 }
 
-/// Which canary is where, with what is around it.
+/// The leaked canaries, with their context.
 fn leaks(artefacts: &[Artefact]) -> Vec<String> {
     let mut found = Vec::new();
     for (name, value) in CANARIES {
@@ -446,8 +446,8 @@ fn leaks(artefacts: &[Artefact]) -> Vec<String> {
     found
 }
 
-/// The encodings that must not occur either. Written down here once more, since a test that asks the
-/// program for them would not notice one that it forgets.
+/// The encodings that must not occur. Listed again here, because a test that asks the program for them would
+/// not notice a missing one.
 fn forms(value: &str) -> Vec<String> {
     let hex = |upper: bool| {
         value.bytes().fold(String::new(), |mut hex, byte| {

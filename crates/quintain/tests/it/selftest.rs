@@ -1,4 +1,4 @@
-//! The harness itself under test: a golden test that cannot fail is worth nothing.
+//! Tests of the harness: a golden test that cannot fail is useless.
 
 use std::{fs, path::Path};
 
@@ -31,7 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             must_complain(&[("cmd", &line)], &["processes survived", "time.sleep(60)"])
         }),
         Trial::test("harness::too_much_memory_is_reported", || {
-            // The pause gives the measurement a moment at the height.
+            // The pause gives the measurement time to see the peak.
             let line = "exec $PYTHON -c 'import time; x = bytearray(200_000_000); time.sleep(0.2)'";
             must_complain(&[("cmd", line), ("max-rss-mb", "100")], &["MB of memory, at most 100"])
         }),

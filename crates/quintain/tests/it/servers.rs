@@ -1,5 +1,5 @@
-//! Real servers of the registries, the newest of each, under every attack: no confirmed finding, nothing
-//! written where it does not belong, nothing left.
+//! Attacks real servers from the registries, in their newest versions: no confirmed finding, no file written outside
+//! their folder, nothing left behind.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,17 +17,17 @@ use crate::limits::end_survivors;
 const NPM: &str = "QUINTAIN_PEER_NPM";
 const NODE: &str = "QUINTAIN_PEER_NODE";
 const PYTHON: &str = "QUINTAIN_PEER_PYTHON_MODERN";
-/// What every run goes through.
+/// The phases of every run.
 const PHASES: [&str; 4] = ["survey", "learn", "attack", "confirm"];
 
 const CONFIRMED: &str = "confirmed: ";
 
-/// A server and how it is started.
+/// A server, and how to start it.
 struct Server {
     name: &'static str,
-    /// Below `node_modules`, or below `bin` of the Python environment.
+    /// Relative to `node_modules`, or to `bin` of the Python environment.
     program: Program,
-    /// What stands behind the program; `{root}` is the folder that it may use.
+    /// The arguments; `{root}` is the folder that the server may use.
     args: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
     ground: Ground,
@@ -38,7 +38,7 @@ enum Program {
     Python(&'static str),
 }
 
-/// What is in the folder of a server.
+/// The contents of the server's folder.
 enum Ground {
     Empty,
     Files,
@@ -94,7 +94,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     SERVERS.iter().map(trial).collect()
 }
 
-/// In CI nothing may be skipped: there a missing server fails.
+/// In CI no test may be skipped: a missing server fails.
 fn trial(server: &'static Server) -> Trial {
     let lacks = server.needs().iter().any(|name| env::var_os(name).is_none());
     let skipped = lacks && env::var_os("CI").is_none();
@@ -114,7 +114,7 @@ impl Server {
     fn start(&self) -> Result<(Vec<OsString>, PathBuf), String> {
         let needed = |name: &str| {
             env::var_os(name)
-                .ok_or_else(|| format!("needs {name}: `cargo xtask peers` installs it"))
+                .ok_or_else(|| format!("needs {name}: install it with `cargo xtask peers`"))
         };
         match self.program {
             Program::Node(path) => {
@@ -130,7 +130,7 @@ impl Server {
     }
 }
 
-/// What is not as it has to be, a line each.
+/// Attacks a server, and returns everything unexpected, one per line.
 fn attack(server: &Server) -> Result<Vec<String>, Failed> {
     let temporary = tempfile::Builder::new().prefix("quintain-it-").tempdir()?;
     let scratch = temporary.path().canonicalize()?;
@@ -144,7 +144,8 @@ fn attack(server: &Server) -> Result<Vec<String>, Failed> {
     let before = around.map(|folder| files(folder, &root));
     let seen = run(server, &program, &scratch, &root)?;
     let mut faults = seen;
-    faults.extend(end_survivors(&scratch, None).iter().map(|line| format!("still runs: {line}")));
+    faults
+        .extend(end_survivors(&scratch, None).iter().map(|line| format!("still running: {line}")));
     for (folder, before) in around.iter().zip(before) {
         let mut after = files(folder, &root);
         after.remove(&scratch.join("report.json"));
@@ -158,14 +159,14 @@ fn attack(server: &Server) -> Result<Vec<String>, Failed> {
     };
     let left = files(&root, Path::new("/nowhere"));
     faults.extend(left.keys().filter(planted).map(|path| format!("left: {}", path.display())));
-    // Only findings may be a matter of chance.
+    // Only findings may be flaky.
     if faults.iter().all(|fault| fault.starts_with(CONFIRMED)) {
         return Ok(faults);
     }
     Err(faults.join("\n").into())
 }
 
-/// Attacks, and says what was not as it has to be.
+/// Runs the attack, and returns everything unexpected in its report.
 fn run(
     server: &Server,
     program: &[OsString],
@@ -175,11 +176,11 @@ fn run(
     let fill = |text: &str| text.replace("{root}", &root.display().to_string());
     let report = scratch.join("report.json");
     let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    // On a busy machine a run is cut short rather than endless; what is asked for holds for both.
+    // A time limit, because runs are slow on a busy machine; the checks hold for a run that is cut short, too.
     command.args(["redteam", "run", "--no-write", "--quiet", "--budget-seconds", "60", "-o"]);
     command.arg(&report);
     command.arg("--cwd").arg(scratch.join("work"));
-    // Compiled Python files would be changes.
+    // Compiled Python files would count as changes.
     let own = [("PYTHONDONTWRITEBYTECODE", "1"), ("GIT_CONFIG_NOSYSTEM", "1")];
     for (name, value) in own.iter().chain(server.env) {
         command.args(["--env", &format!("{name}={}", fill(value))]);
@@ -201,7 +202,7 @@ fn run(
 fn faults(report: &Value, exit: Option<i32>) -> Vec<String> {
     let mut faults = Vec::new();
     let findings = report["findings"].as_array().cloned().unwrap_or_default();
-    // What a server is for, and says so, is no weakness of it.
+    // The documented purpose of a server is not a weakness.
     let confirmed = findings.iter().filter(|finding| {
         let by_design = finding["note"].is_string() || finding["severity"] == "info";
         finding["confidence"] == "confirmed" && !by_design
@@ -234,7 +235,7 @@ impl Ground {
             write("readme.txt", "hello\n")?;
         }
         if matches!(self, Self::Repository) {
-            // Neither a repository around it nor the configuration of whoever runs this matters.
+            // Ignore a surrounding repository and the configuration of the user.
             let git = |args: &[&str]| {
                 let mut command = Command::new("git");
                 command.arg("-C").arg(root).args(args).env("HOME", scratch.join("home"));
@@ -258,7 +259,7 @@ impl Ground {
     }
 }
 
-/// The state of every file below a folder, but for those below another.
+/// The state of every file below a folder, except those below `but`.
 fn files(folder: &Path, but: &Path) -> BTreeMap<PathBuf, (u64, Option<std::time::SystemTime>)> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

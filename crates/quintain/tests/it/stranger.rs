@@ -1,5 +1,5 @@
-//! A stranger's suite that acts in every way a suite can. Commands that only read it must leave no trace; those that
-//! run it show that every trap works. Commands are taken from `--help`, so that a new one must be sorted here.
+//! A suite from a stranger that acts in every way a suite can. Commands that only read it must leave no trace; commands
+//! that run it show that every trap works. The list of commands comes from `--help`, so a new command must be added here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use std::thread;
 use libtest_mimic::{Failed, Trial};
 
 const QUINTAIN: &str = env!("CARGO_BIN_EXE_quintain");
-/// Takes its own name as the trap that it is.
+/// A script that records its own name when it runs.
 const TRAP: &str = "import os, sys\n\
     folder, name = os.path.split(os.path.abspath(__file__))\n\
     open(os.path.join(folder, 'traps', name), 'w').close()\n\
@@ -26,7 +26,7 @@ const TRAP: &str = "import os, sys\n\
     def get_score(*_): return {'pass': True, 'score': 1, 'reason': ''}\n\
     def prompt(*_): return 'x'\n\
     if __name__ == '__main__': print('x')\n";
-/// Places that start Python. `UNSET_*` are variables that are not set: filling them in is an error.
+/// All places that can start Python. `UNSET_*` are variables that are not set: resolving them is an error.
 const SUITE: &str = "
 env: {INDIRECT: '{{env.UNSET_SUITE}}'}
 targets:
@@ -64,7 +64,7 @@ redteam:
   purpose: '{{env.UNSET_PURPOSE}}'
   provider: {id: 'openai:chat:x', config: {apiBaseUrl: 'http://$LISTENER/model', apiKey: '{{env.UNSET_KEY}}'}}
 ";
-/// JavaScript cannot leave the process; where it runs while a suite is loaded, it can still fail.
+/// JavaScript cannot leave the process, but where it runs while a suite is loaded, it can throw an error.
 const SCRIPTS: [(&str, &str); 3] = [
     (
         "tests",
@@ -82,15 +82,15 @@ const SCRIPTS: [(&str, &str); 3] = [
 
 /// What a command does with a suite.
 enum Kind {
-    /// It runs one: the user asked for it.
+    /// It runs the suite, as the user asked.
     Runs,
-    /// It reads at most one; each command line has the exit code that it must end with.
+    /// It only reads a suite, or none; each command line has its expected exit code.
     Reads(&'static [(&'static str, i32)]),
-    /// It has commands of its own.
+    /// It only has subcommands.
     Group,
 }
 
-/// Every command there is. What is not here fails the test: decide whether it may run a suite.
+/// All commands. A command that is missing here fails the test: decide whether it may run a suite.
 fn kinds() -> BTreeMap<&'static str, Kind> {
     use Kind::{Group, Reads, Runs};
     BTreeMap::from([
@@ -98,7 +98,7 @@ fn kinds() -> BTreeMap<&'static str, Kind> {
         ("rejudge", Runs),
         ("replay", Runs),
         ("redteam run", Runs),
-        // It runs its own suite and reads no other.
+        // It runs only its built-in suite.
         ("demo", Runs),
         ("redteam", Group),
         ("runs", Group),
@@ -151,7 +151,7 @@ fn every_command_is_sorted() -> Result<(), Failed> {
     let unsorted: Vec<_> = found.iter().filter(|name| !kinds.contains_key(name.as_str())).collect();
     let gone: Vec<_> = kinds.keys().filter(|name| !found.iter().any(|one| one == **name)).collect();
     if !unsorted.is_empty() || !gone.is_empty() {
-        return Err(format!("not sorted: {unsorted:?}, no longer there: {gone:?}").into());
+        return Err(format!("not classified: {unsorted:?}, no longer exists: {gone:?}").into());
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ fn commands(of: &str, found: &mut Vec<String>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A folder with the suite, its traps and a listener that counts who comes.
+/// A folder with the suite and its traps, and a listener that counts connections.
 struct Ground {
     folder: tempfile::TempDir,
     callers: Arc<AtomicUsize>,
@@ -298,7 +298,7 @@ fn reading_leaves_no_trace() -> Result<(), Failed> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// The traps are real: whoever runs the suite springs all of them.
+/// Checks that the traps work: running the suite triggers all of them.
 fn running_springs_every_trap() -> Result<(), Failed> {
     let ground = Ground::new()?;
     let names = SUITE.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -311,11 +311,11 @@ fn running_springs_every_trap() -> Result<(), Failed> {
     missing.retain(|trap| !traces.contains(*trap));
     if !missing.is_empty() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(format!("not sprung by `eval`: {missing:?}\n{said}").into());
+        return Err(format!("not triggered by `eval`: {missing:?}\n{said}").into());
     }
     let without = ground.run("eval", &[])?;
     if without.status.code() != Some(2) {
-        return Err("`eval` fills in no variables".into());
+        return Err("`eval` resolves no variables".into());
     }
     for (name, _) in SCRIPTS {
         let output = ground.run(&format!("eval -c {name}.yaml"), &[])?;
@@ -326,7 +326,7 @@ fn running_springs_every_trap() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Only commands that run suites may say that the user wants it.
+/// Only commands that run suites may give consent in the name of the user.
 fn consent_is_given_in_few_places() -> Result<(), Failed> {
     const ALLOWED: [&str; 3] = ["cli/demo/practise.rs", "jobs/eval.rs", "jobs/redteam.rs"];
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -342,7 +342,7 @@ fn consent_is_given_in_few_places() -> Result<(), Failed> {
                 && !text.ends_with("/tests.rs")
             {
                 let code = fs::read_to_string(&path)?;
-                // Tests may do as they like.
+                // Tests may give consent anywhere.
                 let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
                 if code.contains("Consent::of_the_user") {
                     found.insert(text);

@@ -1,6 +1,6 @@
-//! Every twin is attacked, weak and fixed: what is planted has to be found, and nothing else.
+//! Attacks every twin, vulnerable and fixed: exactly the planted weaknesses must be found.
 //!
-//! `../twins/known.json` lists what is not so; an entry that is never true any more fails as well.
+//! `../twins/known.json` lists known deviations; an entry that no longer applies fails the test, too.
 
 use std::{fs, process::Command};
 
@@ -14,10 +14,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     let folder = repository().join("crates/quintain/tests/twins");
     let list = fs::read_to_string(folder.join("twins.json")).unwrap_or_default();
     let twins: Vec<Value> = serde_json::from_str(&list).unwrap_or_default();
-    // Without a list there is nothing to attack, and that must not look like success.
+    // A missing list must fail, not pass without tests.
     let count = twins.len();
     let there = Trial::test("twins::there_are_some", move || {
-        if count > 0 { Ok(()) } else { Err("no list of twins is found".into()) }
+        if count > 0 { Ok(()) } else { Err("no list of twins found".into()) }
     });
     let names = twins.into_iter().filter_map(|twin| Some(twin["name"].as_str()?.to_owned()));
     let one =
@@ -25,7 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     names.map(one).chain([there]).collect()
 }
 
-/// What deviates from the list, a line each.
+/// The deviations from the list, one per line.
 fn deviations(name: &str) -> Result<Vec<String>, Failed> {
     let script = repository().join("crates/quintain/tests/twins/measure.py");
     let mut command = Command::new("python3");

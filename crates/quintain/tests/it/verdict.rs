@@ -1,4 +1,4 @@
-//! Compares what was seen with what the case expects, and reports every difference at once.
+//! Compares the output of a case with the expected output, and reports all differences.
 
 use std::{fs, path::Path};
 
@@ -42,7 +42,7 @@ pub(crate) fn compare(case: &Case, seen: &Seen) -> Result<(), String> {
     if complaints.is_empty() {
         return Ok(());
     }
-    complaints.push("BLESS=1 accepts what was seen".into());
+    complaints.push("BLESS=1 accepts the new output".into());
     Err(complaints.join("\n\n"))
 }
 
@@ -55,7 +55,7 @@ fn difference(name: &str, expected: &str, seen: &str) -> Option<String> {
     Some(format!("{name} differs:\n{shown}"))
 }
 
-/// Writes what was seen as what is expected; empty files are left out, as they are the default.
+/// Writes the output as the expected output; empty files are the default and are removed.
 pub(crate) fn bless(case: &Case, seen: &Seen) -> Result<(), String> {
     let write = |name: &str, text: &str, default: bool| {
         let file = case.folder.join(name);

@@ -1,4 +1,4 @@
-//! The authorization code grant with PKCE: a user logs in, this machine receives the code.
+//! The authorization code grant with PKCE: the user logs in, and this machine receives the code.
 
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ use super::{Desk, nonce};
 use crate::auth::error::{bare, described, shown};
 use crate::auth::{AuthError, Challenge, LoginOptions};
 
-/// How long a user has to finish a login.
+/// Default time limit for the user to finish a login.
 const LOGIN_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// What one login led to, and what the next one builds upon.
+/// The state after a login, which the next login continues.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) registration: Registration,
     pub(crate) endpoint: TokenEndpoint,
     pub(crate) resource: String,
-    /// All scopes asked for so far; a wider login must not lose the earlier ones.
+    /// All scopes requested so far; a login for more scopes must keep them.
     pub(crate) scopes: Vec<String>,
 }
 
@@ -41,8 +41,8 @@ impl Session {
         self.endpoint.request(desk, "refresh_token", &parameters).await
     }
 
-    /// A token endpoint on another origin than its issuer is used only while the issuer itself names it,
-    /// whoever has stored this login, and however long ago.
+    /// A token endpoint on another origin than its issuer is used only while the issuer names it, even for an old stored
+    /// login.
     async fn check_endpoint(&self, desk: &Desk) -> Result<(), AuthError> {
         let (url, issuer) = (&self.endpoint.url, &self.registration.issuer);
         let url = desk.endpoint(url.as_str()).await?;
@@ -56,7 +56,7 @@ impl Session {
         Err(AuthError::LoginNeeded {
             server: bare(&desk.server).to_string(),
             reason: format!(
-                "the stored login is renewed at {url}, which its issuer {} does not name",
+                "the stored login refreshes its tokens at {url}, which its issuer {} does not name",
                 shown(issuer)
             ),
         })
@@ -122,7 +122,7 @@ impl Flow<'_> {
         Ok((Session { registration, endpoint, resource, scopes }, tokens))
     }
 
-    /// The earlier redirect URI if its port is still free, because the client is registered with it.
+    /// Uses the earlier redirect URI if its port is free, because the client is registered with it.
     async fn callback(&self, earlier: Option<&Session>) -> Result<Callback, AuthError> {
         if let Some(port) = self.options.redirect_port {
             return Callback::bind(Some(port)).await;
@@ -134,7 +134,7 @@ impl Flow<'_> {
         }
     }
 
-    /// What the server demands, else what the resource lists; plus what the user and earlier logins want.
+    /// The scopes that the server requires, else those that the resource lists; plus those of the user and of earlier logins.
     fn scopes(
         &self,
         challenge: &Challenge,
@@ -159,7 +159,7 @@ impl Flow<'_> {
         scopes
     }
 
-    /// Starts the user agent and waits for the redirect.
+    /// Opens the login page and waits for the redirect.
     async fn user(
         &self,
         page: &Url,
@@ -169,7 +169,7 @@ impl Flow<'_> {
         let after = self.options.login_timeout.unwrap_or(LOGIN_TIMEOUT);
         let opened = async {
             self.opener.open(page).await?;
-            // An opener that only shows a URL is done at once; the user is not.
+            // An opener that only shows a URL returns before the user has logged in.
             std::future::pending().await
         };
         let login = async {
@@ -183,7 +183,7 @@ impl Flow<'_> {
     }
 }
 
-/// The page the user is sent to.
+/// URL of the login page.
 fn page(mut authorize: Url, request: &[(&str, &str)], scopes: &[String]) -> Url {
     let mut query = authorize.query_pairs_mut();
     query.extend_pairs(request);
@@ -191,20 +191,20 @@ fn page(mut authorize: Url, request: &[(&str, &str)], scopes: &[String]) -> Url 
         query.append_pair("scope", &scopes.join(" "));
     }
     if scopes.iter().any(|scope| scope == "offline_access") {
-        // OpenID Connect wants the user's consent before it hands out a refresh token.
+        // OpenID Connect requires the user's consent before it issues a refresh token.
         query.append_pair("prompt", "consent");
     }
     drop(query);
     authorize
 }
 
-/// Checks where the answer comes from before believing a word of it (RFC 9207), then takes the code.
+/// Checks which server sent the redirect (RFC 9207) before anything else in it, then returns the code.
 fn code(answer: &Parameters, found: &Discovered) -> Result<String, AuthError> {
     let wrong = |what: &str| AuthError::Callback { what: what.to_owned() };
     let get = |name| answer.get(name).map(String::as_str);
     match get("iss") {
         None if found.server.iss_parameter => {
-            return Err(wrong("no `iss`, although the authorization server promises one"));
+            return Err(wrong("no `iss`, although the authorization server supports it"));
         }
         Some(iss) if iss != found.server.issuer() => {
             return Err(wrong(&format!("the `iss` of another server, `{}`", shown(iss))));
@@ -220,17 +220,17 @@ fn code(answer: &Parameters, found: &Discovered) -> Result<String, AuthError> {
     get("code").filter(|code| !code.is_empty()).map(str::to_owned).ok_or_else(|| wrong("no `code`"))
 }
 
-/// MCP requires PKCE; a server that does not announce it does not have it (OAuth 2.1).
+/// MCP requires PKCE; a server that does not announce it does not support it (OAuth 2.1).
 fn check_pkce(found: &Discovered, issuer: &str) -> Result<(), AuthError> {
     let supported = match &found.server.code_challenge_methods_supported {
         Some(methods) => methods.iter().any(|method| method == "S256"),
-        // Servers of the 2025-03-26 protocol had to support it without having to say so.
+        // Servers of the 2025-03-26 protocol had to support it, but not to announce it.
         None => found.legacy,
     };
     if supported { Ok(()) } else { Err(AuthError::NoPkce { issuer: shown(issuer) }) }
 }
 
-/// The key to bind tokens to, where the server under test demands that; a login keeps its key.
+/// The key to bind tokens to, if the server under test requires it; a login keeps its key.
 fn key(
     challenge: &Challenge,
     found: &Discovered,
@@ -246,8 +246,8 @@ fn key(
     let known = found.server.dpop_signing_alg_values_supported.as_ref();
     if known.is_some_and(|known| !known.iter().any(|name| name == dpop::ALGORITHM)) {
         return Err(AuthError::Failed(format!(
-            "the server wants tokens bound to a key (DPoP), but its authorization server {} does not \
-             know {}, the only algorithm we prove with",
+            "the server requires tokens bound to a key (DPoP), but its authorization server {} does not \
+                 support {}, the only algorithm that Quintain supports",
             shown(issuer),
             dpop::ALGORITHM
         )));
@@ -255,7 +255,7 @@ fn key(
     DpopKey::generate().map(Some)
 }
 
-/// The canonical URI of the server (RFC 8707): no fragment, no secrets, no lonely slash.
+/// The canonical URI of the server (RFC 8707): without fragment, secrets and the slash of an empty path.
 pub(crate) fn canonical(server: &Url) -> String {
     let url = bare(server);
     let text = url.to_string();

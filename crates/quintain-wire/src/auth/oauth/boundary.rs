@@ -1,7 +1,7 @@
-//! How near to this machine a server under test may send us.
+//! Limits the addresses that a server under test may send us to.
 //!
-//! A server on the internet that names an issuer on this machine or in the local network would have us
-//! ask there on its behalf. So whatever a server names must be at least as far away as it is itself.
+//! A server on the internet that names an issuer on this machine or in the local network would make us send requests
+//! there. So everything that a server names must be at least as far away as the server itself.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,14 +12,14 @@ use tokio::sync::OnceCell;
 use url::{Host, Url};
 
 const TOO_NEAR: &str =
-    "the server sends us to this machine or its local network, which is nearer than it is itself";
+    "the server sends us to this machine or its local network, although it is farther away itself";
 
-/// How far away an address is, the nearest first.
+/// The distance of an address, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Zone {
     /// This machine.
     Machine,
-    /// The link: other machines that no router is between, and metadata services of clouds.
+    /// The local link: other machines without a router in between, and metadata services of clouds.
     Link,
     /// Private networks.
     Private,
@@ -54,7 +54,7 @@ impl Zone {
 
     fn of_v6(address: Ipv6Addr) -> Self {
         let segments = address.segments();
-        // IPv4 inside of IPv6: mapped, compatible, translated (RFC 6052), 6to4.
+        // IPv4 inside IPv6: mapped, compatible, translated (RFC 6052), 6to4.
         let v4 = |high: u16, low: u16| {
             let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
             Self::of_v4(Ipv4Addr::new(a, b, c, d))
@@ -71,13 +71,13 @@ impl Zone {
     }
 }
 
-/// What the server under test may name.
+/// The addresses that the server under test may name.
 #[derive(Debug)]
 pub(crate) struct Boundary {
     server: Host,
     zone: OnceCell<Zone>,
-    /// The host names that the server has named, whose addresses are looked at. Others, such as that
-    /// of a proxy or of a URL in the suite, are the user's.
+    /// The host names that the server named, whose addresses are checked. Other names, such as that of a proxy or of a
+    /// URL in the suite, come from the user.
     named: Mutex<HashSet<String>>,
 }
 
@@ -88,8 +88,8 @@ impl Boundary {
         Arc::new(Self { server, zone: OnceCell::new(), named: Mutex::default() })
     }
 
-    /// Whether the server may send us to `url`; the addresses of a host name are checked once they are
-    /// known, when the connection is made.
+    /// Whether the server may send us to `url`; the addresses of a host name are checked when it is resolved for the
+    /// connection.
     pub(crate) async fn check(&self, url: &Url) -> Result<(), &'static str> {
         let host = url.host().map(|host| host.to_owned());
         let zone = match host {
@@ -101,18 +101,18 @@ impl Boundary {
                 self.named.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
                 return Ok(());
             }
-            None => return Err("it names no host"),
+            None => return Err("it has no host"),
         };
         if zone < self.zone().await { Err(TOO_NEAR) } else { Ok(()) }
     }
 
-    /// How far away the server under test is; one that cannot be found may name nothing near.
+    /// The distance of the server under test; a server that cannot be resolved counts as public.
     async fn zone(&self) -> Zone {
         let find = async || match &self.server {
             Host::Ipv4(address) => Zone::of_v4(*address),
             Host::Ipv6(address) => Zone::of_v6(*address),
             Host::Domain(name) if is_local(name) => Zone::Machine,
-            // The farthest counts: whoever owns the name can add a near address to it.
+            // The farthest address counts: the owner of the name could add a near one.
             Host::Domain(name) => match tokio::net::lookup_host((name.as_str(), 0)).await {
                 Ok(found) => found.map(|found| Zone::of(found.ip())).max().unwrap_or(Zone::Public),
                 Err(_) => Zone::Public,
@@ -135,13 +135,13 @@ impl Boundary {
     }
 }
 
-/// Names that mean this machine whatever a name server says (RFC 6761).
+/// Names that always mean this machine (RFC 6761).
 fn is_local(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// The resolver of the client that talks to whatever the server names.
+/// The resolver for hosts that the server names.
 pub(crate) struct Resolver(pub(crate) Arc<Boundary>);
 
 impl Resolve for Resolver {
@@ -198,7 +198,7 @@ mod tests {
         for far in ["https://9.9.9.9/", "https://[2620:fe::fe]/", "https://as.example/"] {
             assert!(may_name(REMOTE, far).await, "{far}");
         }
-        // A name that does not exist (RFC 6761): its server counts as far away.
+        // A name that does not exist (RFC 6761) counts as far away.
         assert!(!may_name("https://mcp.invalid/mcp", "https://127.0.0.1/").await);
     }
 
@@ -229,14 +229,14 @@ mod tests {
         };
         assert_eq!(resolve("rebound.example", vec![near]).await, Err(TOO_NEAR));
         assert_eq!(resolve("rebound.example", vec![near, far]).await, Ok(vec![far]));
-        assert_eq!(resolve("proxy.example", vec![near]).await, Ok(vec![near]), "the user's own");
+        assert_eq!(resolve("proxy.example", vec![near]).await, Ok(vec![near]), "named by the user");
     }
 
     #[tokio::test]
     async fn the_client_connects_to_no_near_address_of_a_name_that_a_remote_server_gave() {
         let server: Url = REMOTE.parse().unwrap();
         let boundary = Boundary::around(&server);
-        // The one name that has a near address on every machine, as if it were any other.
+        // The only name with a near address on every machine, used like any other name here.
         boundary.named.lock().unwrap().insert("localhost".to_owned());
         let builder = crate::net::builder(std::time::Duration::from_secs(5), &server).no_proxy();
         let client = builder.dns_resolver(Resolver(boundary)).build().unwrap();

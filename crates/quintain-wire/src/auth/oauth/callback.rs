@@ -1,7 +1,7 @@
-//! The loopback redirect URI (RFC 8252): a web server that waits for the one request that ends a login.
+//! The loopback redirect URI (RFC 8252): a web server that waits for the request that ends a login.
 //!
-//! Anybody on this machine, and any page in the user's browser, can send requests to it. So only a
-//! request with the `state` of the login counts; all others are turned away and change nothing.
+//! Any program on this machine and any page in the user's browser can send requests to it. So only a request with the
+//! `state` of the login counts; all others are refused and change nothing.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use crate::auth::AuthError;
 
 const PATH: &str = "/callback";
 
-/// A request head longer than this is not from a login.
+/// Maximum size of a request head; those of logins are shorter.
 const HEAD_BYTES: usize = 16 << 10;
 
-/// Browsers open connections on suspicion; one that stays silent is dropped after this.
+/// Time limit of a request: browsers also open connections that they do not use.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// More connections than this are not kept: the oldest one goes, so that none can keep others out.
+/// Maximum number of connections: the oldest one is closed, so that none can block others.
 const CONNECTIONS: usize = 32;
 
-/// After an error of the listener, such as too many open files, the next connection waits this long.
+/// Time to wait after an error of the listener, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Waits on 127.0.0.1 for the authorization server's answer.
+/// Waits on 127.0.0.1 for the redirect of the authorization server.
 pub(crate) struct Callback {
     listener: TcpListener,
     uri: Url,
@@ -38,7 +38,7 @@ pub(crate) struct Callback {
 pub(crate) type Parameters = HashMap<String, String>;
 
 impl Callback {
-    /// Listens on `port`, or on one from the system.
+    /// Listens on `port`, or on any free port.
     pub(crate) async fn bind(port: Option<u16>) -> Result<Self, AuthError> {
         let failed = |error: std::io::Error| {
             AuthError::Failed(format!(
@@ -57,8 +57,7 @@ impl Callback {
         &self.uri
     }
 
-    /// The first request for the redirect URI that knows `state`; how long to wait is the caller's
-    /// decision.
+    /// Returns the first request for the redirect URI with this `state`. The caller sets the time limit.
     pub(crate) async fn wait(self, state: &str) -> Result<Parameters, AuthError> {
         let state: Arc<str> = state.into();
         let mut connections = JoinSet::new();
@@ -86,22 +85,22 @@ impl Callback {
     }
 }
 
-/// What a request is, judged by its first line.
+/// The kind of a request, by its first line.
 #[derive(Debug, PartialEq, Eq)]
 enum Asked {
-    /// The end of the login.
+    /// The redirect that ends the login.
     Redirect(Parameters),
     /// The redirect URI without the state of the login.
     WrongState,
-    /// Another page, such as the icon that browsers ask for.
+    /// Another path, such as the icon that browsers request.
     Elsewhere,
-    /// A method that no redirect has; `HEAD` is what programs that look at links send.
+    /// A method other than GET; link checkers send `HEAD`.
     NotGet,
     /// Not HTTP.
     Malformed,
 }
 
-/// Answers one connection; `Some` if it was the redirect.
+/// Responds to one connection; `Some` if it was the redirect.
 async fn answer(mut stream: TcpStream, state: Arc<str>) -> Option<Parameters> {
     let head = tokio::time::timeout(READ_TIMEOUT, head(&mut stream)).await.ok()??;
     let asked = Asked::read(&head, &state);
@@ -110,8 +109,8 @@ async fn answer(mut stream: TcpStream, state: Arc<str>) -> Option<Parameters> {
             ("200 OK", "The login was refused.")
         }
         Asked::Redirect(_) => ("200 OK", "The login is done. You can close this page."),
-        Asked::WrongState => ("400 Bad Request", "This answer does not belong to the login."),
-        Asked::Elsewhere => ("404 Not Found", "Nothing here."),
+        Asked::WrongState => ("400 Bad Request", "This redirect does not belong to the login."),
+        Asked::Elsewhere => ("404 Not Found", "Not found."),
         Asked::NotGet => ("405 Method Not Allowed", ""),
         Asked::Malformed => ("400 Bad Request", ""),
     };
@@ -136,7 +135,7 @@ async fn answer(mut stream: TcpStream, state: Arc<str>) -> Option<Parameters> {
 const START: &str = "<!doctype html><title>Quintain</title><p>";
 const END: &str = "</p>";
 
-/// The head of the request, once all of it has arrived.
+/// Reads the complete head of the request.
 async fn head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     let mut chunk = [0_u8; 2048];
@@ -167,7 +166,7 @@ impl Asked {
         }
         let mut found = Parameters::new();
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-            // OAuth forbids repeating a parameter; the first one counts, so nothing can be put on top.
+            // OAuth forbids repeated parameters; the first one counts, so later ones cannot override it.
             found.entry(name.into_owned()).or_insert_with(|| value.into_owned());
         }
         if found.get("state").is_some_and(|found| found == state) {

@@ -1,4 +1,4 @@
-//! Who the client is at a token endpoint and how it proves it.
+//! The identity of a client at a token endpoint, and how it authenticates.
 
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,11 +11,11 @@ use url::form_urlencoded::byte_serialize;
 use super::nonce;
 use crate::auth::{AuthError, basic};
 
-/// How a client proves itself, under the names of the OAuth registry.
+/// How a client authenticates, with the names of the OAuth registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientAuthMethod {
-    /// Not at all: a public client.
+    /// Without a secret: a public client.
     None,
     /// The secret in the form body.
     ClientSecretPost,
@@ -36,9 +36,9 @@ impl ClientAuthMethod {
         }
     }
 
-    /// What a client that has (or has not) a secret should use at a server that supports `supported`.
+    /// The method for a client with or without a secret at a server that supports `supported`.
     ///
-    /// A server that does not say gets the secret in the body, as most token endpoints accept.
+    /// Without a list of the server, the secret is sent in the body, which most token endpoints accept.
     pub(crate) fn choose(has_secret: bool, supported: Option<&[String]>) -> Self {
         let supports = |method: Self| {
             supported.is_some_and(|list| list.iter().any(|name| name == method.as_str()))
@@ -69,14 +69,14 @@ pub struct SigningKey {
     pub pem: SecretString,
     /// `ES256`, `RS256`, `EdDSA`, ...
     pub algorithm: String,
-    /// `kid`, where the server knows several keys.
+    /// `kid`, if the server knows several keys.
     pub key_id: Option<String>,
 }
 
 /// Parameters of the form, and the `Authorization` header.
 pub(crate) type Proof = (Vec<(&'static str, String)>, Option<SecretString>);
 
-/// A client as one authorization server knows it.
+/// A client as registered at one authorization server.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientIdentity {
     pub(crate) id: String,
@@ -86,7 +86,7 @@ pub(crate) struct ClientIdentity {
 }
 
 impl ClientIdentity {
-    /// What this client adds to the form, and the `Authorization` header it sends if it sends one.
+    /// The parameters that this client adds to the form, and its `Authorization` header, if any.
     pub(crate) fn prove(&self, audience: &str, now: SystemTime) -> Result<Proof, AuthError> {
         let id = ("client_id", self.id.clone());
         Ok(match (self.method, &self.secret, &self.key) {
@@ -108,7 +108,7 @@ impl ClientIdentity {
     }
 }
 
-/// RFC 6749 section 2.3.1 wants both halves form-encoded before they are joined.
+/// RFC 6749 section 2.3.1 requires both parts to be form-encoded before they are joined.
 pub(crate) fn basic_header(id: &str, secret: &SecretString) -> SecretString {
     let id: String = byte_serialize(id.as_bytes()).collect();
     let secret: String = byte_serialize(secret.expose_secret().as_bytes()).collect();
@@ -126,7 +126,7 @@ struct Claims<'a> {
 }
 
 impl SigningKey {
-    /// A fresh assertion (RFC 7523): five minutes, one use.
+    /// A new assertion (RFC 7523), valid for five minutes.
     fn assertion(&self, id: &str, audience: &str, now: SystemTime) -> Result<String, AuthError> {
         let failed = |reason: String| AuthError::Key { algorithm: self.algorithm.clone(), reason };
         let algorithm = Algorithm::from_str(&self.algorithm).map_err(|_| {

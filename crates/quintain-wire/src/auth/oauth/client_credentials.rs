@@ -1,4 +1,4 @@
-//! The client credentials grant, and what it shares with the other grants that need no user.
+//! The client credentials grant, and code shared with the other grants that need no user.
 
 use futures_util::future::BoxFuture;
 use secrecy::ExposeSecret;
@@ -11,7 +11,7 @@ use super::source::Grant;
 use super::token::{TokenEndpoint, TokenSet};
 use crate::auth::{AuthError, OAuthConfig, Refusal};
 
-/// Talks to the token endpoint of a configuration, which it discovers when first needed.
+/// Sends requests to the token endpoint of a configuration, which it discovers on first use.
 pub(crate) struct Teller {
     pub(crate) desk: Desk,
     config: OAuthConfig,
@@ -39,7 +39,7 @@ impl Teller {
         endpoint.request(&self.desk, grant, &parameters).await
     }
 
-    /// The token endpoint, and the resource to ask tokens for.
+    /// The token endpoint, and the resource to request tokens for.
     pub(crate) async fn endpoint(&self) -> Result<&(TokenEndpoint, Option<String>), AuthError> {
         self.endpoint.get_or_try_init(|| self.find()).await
     }

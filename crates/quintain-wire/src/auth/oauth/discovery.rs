@@ -1,7 +1,7 @@
-//! Finds the authorization server of an MCP server and remembers every URL it asked.
+//! Finds the authorization server of an MCP server, and records every URL it requests.
 //!
-//! It asks the origin of the server and well-known places of issuers that the server names, nothing
-//! else, and takes no document of an issuer that it did not ask for.
+//! It requests only the origin of the server and well-known URLs of issuers that the server names, and rejects documents
+//! of other issuers.
 
 use std::time::{Duration, Instant};
 
@@ -17,17 +17,17 @@ use crate::auth::{Attempt, AuthError, Challenge};
 
 const PROTECTED_RESOURCE: &str = "oauth-protected-resource";
 
-/// More authorization servers than this are not tried, whatever the resource lists.
+/// Maximum number of authorization servers to try.
 const ISSUERS: usize = 4;
 
-/// What discovery found.
+/// The result of discovery.
 #[derive(Clone, Debug)]
 pub(crate) struct Discovered {
     pub(crate) server: ServerMetadata,
-    /// The identifier to ask tokens for, from the protected-resource metadata.
+    /// The identifier to request tokens for, from the protected-resource metadata.
     pub(crate) resource: Option<String>,
     pub(crate) scopes: Option<Vec<String>>,
-    /// The resource takes only tokens that are bound to a key.
+    /// The resource accepts only tokens that are bound to a key.
     pub(crate) dpop_required: bool,
     /// There is no protected-resource metadata: a server of the 2025-03-26 protocol.
     pub(crate) legacy: bool,
@@ -39,7 +39,7 @@ impl Discovered {
     }
 }
 
-/// One discovery, with a deadline for all of it.
+/// One discovery, with one deadline for all requests.
 pub(crate) struct Discovery<'a> {
     desk: &'a Desk,
     deadline: Instant,
@@ -53,7 +53,7 @@ impl<'a> Discovery<'a> {
         Self { desk, deadline, tried: Vec::new(), unreachable: false }
     }
 
-    /// For grants without a user: the server itself as its issuer, then protected-resource metadata.
+    /// For grants without a user: tries the server itself as its issuer, then protected-resource metadata.
     pub(crate) async fn token_endpoint(mut self) -> Result<Discovered, AuthError> {
         let server = self.desk.server.clone();
         let mut places = Vec::new();
@@ -68,7 +68,7 @@ impl<'a> Discovery<'a> {
                 Ok(found) if found.has_token_endpoint() => {
                     return Ok(Discovered::at_the_server(found));
                 }
-                Ok(_) => self.note("200 OK, but it names no `token_endpoint`"),
+                Ok(_) => self.note("200 OK, but it has no `token_endpoint`"),
                 Err(foreign) => {
                     self.note("200 OK, but it describes another issuer");
                     mismatch.get_or_insert(foreign_document(&url, &issuer, foreign));
@@ -81,7 +81,7 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// For logins: protected-resource metadata, else what the 2025-03-26 protocol did.
+    /// For logins: tries protected-resource metadata, then the method of the 2025-03-26 protocol.
     pub(crate) async fn login(mut self, challenge: &Challenge) -> Result<Discovered, AuthError> {
         if let Some(resource) = self.protected_resource(challenge).await? {
             return self.servers_of(resource).await;
@@ -100,7 +100,7 @@ impl<'a> Discovery<'a> {
         Ok(Discovered::at_the_server(ServerMetadata::assumed(server)))
     }
 
-    /// For a stored login: what its issuer says about itself today.
+    /// For a stored login: the current metadata of its issuer.
     pub(crate) async fn stored(mut self, issuer: &str) -> Result<ServerMetadata, AuthError> {
         match self.issuer(issuer).await? {
             Some(server) => Ok(server),
@@ -131,7 +131,7 @@ impl<'a> Discovery<'a> {
             let Some(object) = self.document(&url).await else { continue };
             let resource = ResourceMetadata::from_object(&object);
             if resource == ResourceMetadata::default() {
-                self.note("200 OK, but it is no protected-resource metadata");
+                self.note("200 OK, but it is not protected-resource metadata");
                 continue;
             }
             if !resource.covers(&server) {
@@ -149,7 +149,7 @@ impl<'a> Discovery<'a> {
     async fn servers_of(mut self, resource: ResourceMetadata) -> Result<Discovered, AuthError> {
         let mut issuers = resource.authorization_servers.clone();
         if issuers.is_empty() {
-            // RFC 9728 leaves the list optional; the resource is then its own authorization server.
+            // The list is optional (RFC 9728); without it, the resource is its own authorization server.
             issuers.push(self.desk.server.origin().ascii_serialization());
         }
         for issuer in issuers.iter().take(ISSUERS) {
@@ -173,7 +173,7 @@ impl<'a> Discovery<'a> {
             let server = ServerMetadata::of_issuer(&object, &issuer)
                 .map_err(|foreign| foreign_document(&url, &issuer, foreign))?;
             if !server.has_token_endpoint() {
-                let reason = "it names no `token_endpoint`".to_owned();
+                let reason = "it has no `token_endpoint`".to_owned();
                 return Err(AuthError::BadAnswer { url: url.to_string(), reason });
             }
             return Ok(Some(server));
@@ -186,7 +186,7 @@ impl<'a> Discovery<'a> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left == Duration::ZERO {
             self.unreachable = true;
-            self.attempt(url, "not asked, the time for discovery is over".to_owned());
+            self.attempt(url, "not requested, time limit of discovery reached".to_owned());
             return None;
         }
         match self.desk.http.get(url, left).await {
@@ -212,7 +212,7 @@ impl<'a> Discovery<'a> {
                     match error {
                         AuthError::Unreachable { reason, .. }
                         | AuthError::BadAnswer { reason, .. } => reason,
-                        AuthError::TimedOut { .. } => "no answer in time".to_owned(),
+                        AuthError::TimedOut { .. } => "no response in time".to_owned(),
                         other => other.to_string(),
                     },
                 );
@@ -226,7 +226,7 @@ impl<'a> Discovery<'a> {
         self.tried.push(Attempt { url: url.clone(), outcome });
     }
 
-    /// Corrects the outcome of the latest attempt.
+    /// Replaces the result of the latest attempt.
     fn note(&mut self, outcome: &str) {
         if let Some(last) = self.tried.last_mut() {
             outcome.clone_into(&mut last.outcome);
@@ -246,11 +246,11 @@ fn foreign_document(url: &Url, issuer: &Issuer, foreign: Foreign) -> AuthError {
     }
 }
 
-/// The URL of resource metadata as a challenge names it, if it may be asked.
+/// The URL of resource metadata in a challenge, if it may be requested.
 ///
-/// RFC 9728 puts it on the origin of the resource, and the MCP conformance suite anywhere on that.
-/// Elsewhere nothing is fetched because a server says so, and outside of `/.well-known/` no query is
-/// sent either, so that naming a URL is not calling a program behind it.
+/// RFC 9728 requires it to be on the origin of the resource, and the MCP conformance suite uses any path there. A URL on
+/// another origin is never requested because a server names it, and outside of `/.well-known/` it must not have a query,
+/// so that a server cannot make us call a program.
 fn on_its_own_origin(named: &str, server: &Url) -> Option<Url> {
     let named = Url::parse(named).ok()?;
     let plain = named.query().is_none() || named.path().starts_with("/.well-known/");

@@ -19,22 +19,22 @@ use crate::auth::{AuthError, Challenge, Clock};
 
 /// The header of a proof.
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("dpop");
-/// The header in which a server hands out what the next proof has to repeat.
+/// The header with the nonce for the next proof.
 const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
-/// The error of a server that wants its nonce in the proof.
+/// The error code of a server that requires its nonce in the proof.
 pub(crate) const USE_NONCE: &str = "use_dpop_nonce";
-/// The one algorithm that every server of the extension has to know.
+/// The algorithm that every server of the extension must support.
 pub(crate) const ALGORITHM: &str = "ES256";
-/// A nonce longer than this would not fit into a header together with the rest of the proof.
+/// Maximum length of a nonce: a longer one would not fit into a header with the rest of the proof.
 const NONCE_BYTES: usize = 1 << 10;
 
-/// A key that tokens are bound to, and the nonces that servers want to see in its proofs.
+/// A key that tokens are bound to, and the nonces that servers require in its proofs.
 #[derive(Clone)]
 pub(crate) struct DpopKey(Arc<Inner>);
 
 struct Inner {
     key: SigningKey,
-    /// By origin, since each server counts for itself.
+    /// By origin, because each server has its own nonces.
     nonces: Mutex<HashMap<String, String>>,
 }
 
@@ -49,10 +49,9 @@ impl DpopKey {
     pub(crate) fn generate() -> Result<Self, AuthError> {
         loop {
             let mut scalar = [0_u8; 32];
-            getrandom::fill(&mut scalar).map_err(|error| {
-                AuthError::Failed(format!("the system gives no random bytes: {error}"))
-            })?;
-            // One of 2^32 numbers is none of the curve's, and the next one surely is.
+            getrandom::fill(&mut scalar)
+                .map_err(|error| AuthError::Failed(format!("cannot get random bytes: {error}")))?;
+            // About one of 2^32 numbers is not a valid key; then try again.
             if let Some(key) = Self::from_scalar(&scalar) {
                 return Ok(key);
             }
@@ -64,17 +63,17 @@ impl DpopKey {
         Some(Self(Arc::new(Inner { key, nonces: Mutex::default() })))
     }
 
-    /// The private key as text, to be stored beside the tokens that are bound to it.
+    /// The private key as text, to store with the tokens that are bound to it.
     pub(crate) fn export(&self) -> SecretString {
         SecretString::from(URL_SAFE_NO_PAD.encode(self.0.key.to_bytes()))
     }
 
-    /// What [`Self::export`] wrote.
+    /// Reads a key that [`Self::export`] wrote.
     pub(crate) fn import(text: &SecretString) -> Option<Self> {
         Self::from_scalar(&URL_SAFE_NO_PAD.decode(text.expose_secret()).ok()?)
     }
 
-    /// A proof for one request; with the token it goes with, if it goes with one.
+    /// A proof for one request, bound to the token if there is one.
     pub(crate) fn prove(
         &self,
         method: &str,
@@ -102,7 +101,7 @@ impl DpopKey {
         Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature.to_bytes())))
     }
 
-    /// Remembers the nonce of an answer; says whether it is a new one.
+    /// Stores the nonce of a response; returns whether it is new.
     pub(crate) fn learn(&self, url: &Url, headers: &HeaderMap) -> bool {
         let nonce = headers.get(NONCE).and_then(|nonce| nonce.to_str().ok());
         let Some(nonce) = nonce.filter(|nonce| (1..=NONCE_BYTES).contains(&nonce.len())) else {
@@ -125,7 +124,7 @@ impl DpopKey {
     }
 }
 
-/// Proves, request by request, that a token belongs to who sends it.
+/// Proves for each request that the sender owns the token.
 #[derive(Clone, Debug)]
 pub struct Proof {
     key: DpopKey,
@@ -158,7 +157,7 @@ impl Proof {
     }
 }
 
-/// Whether a refusal only asks for the nonce that came with it.
+/// Whether a refusal only requires the nonce that came with it.
 pub(crate) fn wants_nonce(headers: &HeaderMap) -> bool {
     headers.contains_key(NONCE)
         && Challenge::from_headers(headers).error.as_deref() == Some(USE_NONCE)
@@ -168,7 +167,7 @@ fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// The URL as proofs name it: without query and fragment, and nobody's password in it.
+/// The URL in proofs: without query, fragment and credentials.
 fn bare(url: &Url) -> String {
     format!("{}{}", origin(url), url.path())
 }

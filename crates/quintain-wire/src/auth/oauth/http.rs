@@ -1,4 +1,4 @@
-//! One bounded exchange with an authorization server: no redirects, 1 MiB, one deadline for all of it.
+//! One limited exchange with an authorization server: no redirects, at most 1 MiB, one deadline for everything.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::auth::error::shown;
 use crate::destination::Destinations;
 use crate::net::{self, Client, SendError};
 
-/// No metadata document or token answer has a reason to be longer.
+/// Maximum size of a metadata document or token response.
 const BODY_BYTES: usize = 1 << 20;
 
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub(crate) struct Http {
     timeout: Duration,
 }
 
-/// What came back.
+/// The response.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -71,7 +71,7 @@ impl Http {
         self.within(request, url, self.timeout).await
     }
 
-    /// Only the headers of the answer; its body may be a stream without an end.
+    /// Only the headers of the response; its body may be an endless stream.
     pub(crate) async fn headers(
         &self,
         request: RequestBuilder,
@@ -125,7 +125,7 @@ impl Answer {
         }
     }
 
-    /// The status in words, with the target of a redirect that was not followed.
+    /// The status as text, with the target of a redirect that was not followed.
     pub(crate) fn status_line(&self) -> String {
         match self.headers.get(LOCATION).filter(|_| self.status.is_redirection()) {
             Some(to) => format!(
@@ -145,7 +145,7 @@ impl Answer {
         }
     }
 
-    /// The beginning of the body, for errors about answers that are not JSON.
+    /// The start of the body, for errors about responses that are not JSON.
     pub(crate) fn excerpt(&self) -> String {
         shown(&String::from_utf8_lossy(&self.body[..self.body.len().min(400)]))
     }

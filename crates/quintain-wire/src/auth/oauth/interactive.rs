@@ -1,4 +1,4 @@
-//! Logs a user in when a server refuses, again when it wants more, and not for ever.
+//! Logs a user in when a server refuses, and again when it requires more scopes, up to a limit.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -19,11 +19,11 @@ use crate::auth::error::{bare, shown};
 use crate::auth::stored::renewal::renew;
 use crate::auth::{AuthError, Challenge, LoginOptions, Refusal, StoredTokens, TokenStore};
 
-/// Logins within [`LOGIN_WINDOW`]; a user should not be asked again and again in vain.
+/// Maximum number of logins within [`LOGIN_WINDOW`], so that a user is not asked endlessly.
 const LOGINS: usize = 6;
 const LOGIN_WINDOW: Duration = Duration::from_mins(5);
 
-/// Logs in when the server refuses, at the place the server names.
+/// Logs in at the server that the refusal names.
 pub(crate) struct InteractiveGrant {
     desk: Desk,
     options: LoginOptions,
@@ -61,7 +61,7 @@ impl InteractiveGrant {
         if let Some(store) = &self.store
             && let Err(error) = keep(store, &self.desk, &session, &tokens).await
         {
-            // The token is good all the same; only the next process will miss it.
+            // The token is valid nevertheless; only later processes cannot use it.
             tracing::warn!(%error, "a login could not be stored");
         }
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
@@ -76,7 +76,7 @@ impl InteractiveGrant {
             return Err(AuthError::StillRefused {
                 url: bare(&refusal.url).to_string(),
                 status: refusal.status,
-                detail: format!(": {LOGINS} logins within minutes have not helped"),
+                detail: format!(": {LOGINS} logins in a few minutes did not help"),
             });
         }
         logins.push(now);
@@ -84,7 +84,7 @@ impl InteractiveGrant {
     }
 }
 
-/// Step-up is of use only if the server wants scopes that were not asked for yet.
+/// Another login helps only if the server requires scopes that were not requested yet.
 fn worth_asking(
     challenge: &Challenge,
     earlier: Option<&Session>,
@@ -95,10 +95,10 @@ fn worth_asking(
     let refuse =
         |reason| AuthError::Scope { url: bare(url).to_string(), scope: shown(scope), reason };
     if scope.trim().is_empty() {
-        return Err(refuse("is not named, so no login can ask for it"));
+        return Err(refuse("the server does not name, so no login can request it"));
     }
     if scope.split_whitespace().all(|scope| asked.iter().any(|asked| asked == scope)) {
-        return Err(refuse("was asked for and not granted; ask for access to be given"));
+        return Err(refuse("was requested and not granted; ask an administrator for access"));
     }
     Ok(())
 }
@@ -111,7 +111,7 @@ impl Grant for InteractiveGrant {
         Box::pin(async move {
             match refusal {
                 Some(refusal) => self.log_in(refusal).await.map(Some),
-                // A server may need no login at all; its refusal tells where to go.
+                // A server may need no login; its refusal names the place to log in.
                 None => Ok(None),
             }
         })
@@ -127,7 +127,7 @@ impl Grant for InteractiveGrant {
                 return Err(AuthError::Failed("a token without a login".to_owned()));
             };
             if let Some(refusal) = refusal {
-                // The server may have moved to another issuer, whose tokens the old one cannot renew.
+                // The server may use another issuer now; the old one cannot refresh its tokens.
                 let challenge = Challenge::from_headers(&refusal.headers);
                 let found = Discovery::new(&self.desk).login(&challenge).await?;
                 if found.server.issuer() != session.registration.issuer {
@@ -135,7 +135,7 @@ impl Grant for InteractiveGrant {
                         url: session.endpoint.url.to_string(),
                         grant: "refresh_token".to_owned(),
                         status: refusal.status,
-                        error: "the server has moved to another issuer".to_owned(),
+                        error: "the server uses another issuer now".to_owned(),
                         description: String::new(),
                     });
                 }
@@ -151,7 +151,7 @@ impl Grant for InteractiveGrant {
         let challenge = Challenge::from_headers(&refusal.headers);
         match refusal.status {
             StatusCode::UNAUTHORIZED => true,
-            // Servers are known to name the scope and to forget the error code.
+            // Some servers name the scope without the error code.
             StatusCode::FORBIDDEN => {
                 challenge.scope.is_some()
                     || challenge.error.as_deref() == Some("insufficient_scope")
@@ -161,7 +161,7 @@ impl Grant for InteractiveGrant {
     }
 }
 
-/// Asks the server for its challenge, runs the login and stores what it yields.
+/// Requests the server's challenge, runs the login and stores the tokens.
 pub(crate) async fn login(
     desk: Desk,
     options: LoginOptions,
@@ -177,7 +177,7 @@ pub(crate) async fn login(
     let headers = desk.http.headers(request, &desk.server).await?;
     let challenge = Challenge::from_headers(&headers);
     let earlier = store.as_ref().map(|store| store.load(&desk.server)).transpose()?.flatten();
-    // With a client id in hand, a login starts from nothing: the server may have a new issuer.
+    // With a given client id, ignore the earlier login: the server may have a new issuer.
     let earlier = earlier.filter(|_| options.client_id.is_none()).map(|stored| stored.session());
     let flow = Flow { desk: &desk, options: &options, opener: &*opener };
     let (session, tokens) = flow.run(&challenge, earlier.as_ref()).await?;
@@ -187,7 +187,7 @@ pub(crate) async fn login(
     }
 }
 
-/// Stores a login, not in the middle of a renewal of the one before it.
+/// Stores a login; the lock prevents conflicts with a refresh of the earlier one.
 async fn keep(
     store: &TokenStore,
     desk: &Desk,

@@ -1,4 +1,4 @@
-//! The identifier of an authorization server, and the well-known places of its metadata (RFC 8414).
+//! The identifier of an authorization server, and the well-known URLs of its metadata (RFC 8414).
 
 use url::Url;
 
@@ -9,7 +9,7 @@ use crate::auth::error::{bare, shown};
 const AUTHORIZATION_SERVER: &str = "oauth-authorization-server";
 const OPENID: &str = "openid-configuration";
 
-/// An issuer identifier: a URL without a query and a fragment, kept as it was written.
+/// An issuer identifier: a URL without query and fragment, kept as written.
 #[derive(Clone, Debug)]
 pub(crate) struct Issuer {
     text: String,
@@ -17,8 +17,7 @@ pub(crate) struct Issuer {
 }
 
 impl Issuer {
-    /// An issuer that a target or a stored login names; nothing is asked of it that the target must
-    /// not make us ask.
+    /// An issuer that a target or a stored login names; checks that the target may send us there.
     pub(crate) async fn named(text: &str, desk: &Desk) -> Result<Self, AuthError> {
         let base = desk.endpoint(text).await?;
         if base != bare(&base) {
@@ -51,8 +50,8 @@ impl Issuer {
 
     /// Whether `found` is this identifier: the same characters (RFC 8414 section 3.3).
     ///
-    /// The one exception is the slash after an origin without a path: both spellings are the same URL
-    /// (RFC 3986 section 6.2.3) with the same well-known place, and URL libraries add it unasked.
+    /// The only exception is the slash after an origin without a path: both spellings are the same URL (RFC 3986 section
+    /// 6.2.3) with the same well-known URL, and URL libraries add it automatically.
     pub(crate) fn is(&self, found: &str) -> bool {
         fn without_slash(text: &str) -> &str {
             text.strip_suffix('/').unwrap_or(text)
@@ -61,7 +60,7 @@ impl Issuer {
         found == self.text || (only_origin && without_slash(found) == without_slash(&self.text))
     }
 
-    /// RFC 8414, then OpenID with the path inserted, then OpenID with the path in front; each place once.
+    /// RFC 8414, then OpenID with the path after and before the well-known part; each URL once.
     pub(crate) fn places(&self) -> Vec<Url> {
         let path = path(&self.base);
         let mut places = vec![
@@ -73,7 +72,7 @@ impl Issuer {
         places
     }
 
-    /// Path-appended (Keycloak style), path-aware (RFC 8414); each place once.
+    /// Path before the well-known part (Keycloak), then after it (RFC 8414); each URL once.
     pub(crate) fn places_at_a_server(&self) -> Vec<Url> {
         let path = path(&self.base);
         let mut places = vec![
@@ -85,12 +84,12 @@ impl Issuer {
     }
 }
 
-/// The path of a URL without the slash at its end.
+/// The path of a URL without a trailing slash.
 pub(crate) fn path(url: &Url) -> &str {
     url.path().trim_end_matches('/')
 }
 
-/// `{origin}/.well-known/{name}{path}`; the query of the server stays at the server.
+/// `{origin}/.well-known/{name}{path}`, without the query of the server.
 pub(crate) fn well_known(base: &Url, name: &str, path: &str) -> Url {
     at(base, &format!("/.well-known/{name}{path}"))
 }

@@ -1,7 +1,7 @@
-//! Tokens for an assertion that somebody else signed (RFC 7523 section 2.1).
+//! Tokens for an assertion that a third party signed (RFC 7523 section 2.1).
 //!
-//! The assertion is given, as a workload's own JWT is, or an identity provider hands it out for the
-//! login of its user (token exchange, RFC 8693, for an identity assertion grant).
+//! The assertion is given, such as the JWT of a workload, or an identity provider issues it for the login of its user
+//! (token exchange, RFC 8693, for an identity assertion grant).
 
 use futures_util::future::BoxFuture;
 use secrecy::{ExposeSecret, SecretString};
@@ -27,14 +27,14 @@ pub(crate) struct JwtBearer {
     assertion: Assertion,
 }
 
-/// Where the assertion comes from.
+/// Source of the assertion.
 enum Assertion {
     Given(SecretString),
     Exchanged(Box<TokenEndpoint>, SecretString),
 }
 
 impl JwtBearer {
-    /// With an assertion that is there already.
+    /// With a given assertion.
     pub(crate) fn given(
         desk: Desk,
         config: OAuthConfig,

@@ -1,4 +1,4 @@
-//! OAuth 2.1 as MCP uses it: grants, discovery, registration, and tokens that renew themselves.
+//! OAuth 2.1 as MCP uses it: grants, discovery, registration, and refreshing of tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub use opener::{HeadlessOpener, Opener, ShowUrl};
 use boundary::Boundary;
 use http::Http;
 
-/// What every grant works with: the server it is for, the network, the clock and the redactor.
+/// What every grant needs: the server, the network, the clock and the redactor.
 #[derive(Clone)]
 pub(crate) struct Desk {
     pub(crate) server: Url,
@@ -46,7 +46,7 @@ pub(crate) struct Desk {
     boundary: Arc<Boundary>,
 }
 
-/// Which hosts may be talked to without TLS.
+/// Hosts that may be contacted without TLS.
 #[derive(Clone, Copy)]
 enum PlainHttp {
     Nobody,
@@ -56,7 +56,7 @@ enum PlainHttp {
 
 impl Desk {
     pub(crate) fn new(server: &Url, context: &AuthContext) -> Result<Self, AuthError> {
-        // A remote server has no business in sending us to services on this machine.
+        // A remote server must not send us to services on this machine.
         let plain_http = match server {
             _ if context.allow_plain_http => PlainHttp::Anybody,
             server if is_loopback(server) => PlainHttp::Loopback,
@@ -77,7 +77,7 @@ impl Desk {
         self.http.timeout()
     }
 
-    /// Parses a URL that a stranger named and checks that we may be sent there, with credentials.
+    /// Parses a URL from a server and checks that credentials may be sent there.
     pub(crate) async fn endpoint(&self, text: &str) -> Result<Url, AuthError> {
         let refuse = |reason| AuthError::Unsafe { url: super::error::shown(text), reason };
         let url = Url::parse(text).map_err(|_| refuse("it is not a URL"))?;
@@ -89,19 +89,19 @@ impl Desk {
                     "tokens and secrets need https, except between programs on this machine",
                 ));
             }
-            _ => return Err(refuse("only http and https are spoken here")),
+            _ => return Err(refuse("only http and https are supported")),
         }
         self.boundary.check(&url).await.map_err(refuse)?;
         Ok(url)
     }
 }
 
-/// Random bytes as text that fits into URLs; for `state`, PKCE verifiers and token ids.
+/// Random bytes as text that is safe in URLs; for `state`, PKCE verifiers and token ids.
 pub(crate) fn nonce() -> Result<String, AuthError> {
     use base64::Engine as _;
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)
-        .map_err(|error| AuthError::Failed(format!("the system gives no random bytes: {error}")))?;
+        .map_err(|error| AuthError::Failed(format!("cannot get random bytes: {error}")))?;
     Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))
 }
 

@@ -1,4 +1,4 @@
-//! How the user agent is started: by a person's browser, or by following redirects ourselves.
+//! Opens the login page: in a person's browser, or by following redirects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::auth::error::{bare, shown};
 use crate::destination::Destinations;
 use crate::net::{self, Client};
 
-/// Brings a URL in front of whoever can log in.
+/// Opens the login page.
 pub trait Opener: Send + Sync + std::fmt::Debug {
     /// Starts the user agent; may return before the login is finished.
     fn open<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<(), AuthError>>;
 }
 
-/// Hands the URL to a function that shows it to a person or starts a browser.
+/// Passes the URL to a function that shows it to a person or starts a browser.
 #[derive(Clone)]
 pub struct ShowUrl(Arc<dyn Fn(&Url) + Send + Sync>);
 
@@ -45,16 +45,16 @@ impl Opener for ShowUrl {
     }
 }
 
-/// A user agent without a user: follows redirects until the login comes back to this machine.
+/// Follows redirects until the login returns to this machine, without a user.
 ///
-/// It is for servers that log in on their own, such as test servers; it fills in no form.
+/// For servers that log in automatically, such as test servers; it does not submit forms.
 #[derive(Clone, Debug)]
 pub struct HeadlessOpener {
-    /// The time for all redirects together.
+    /// Time limit for all redirects together.
     pub timeout: Duration,
 }
 
-/// A login takes fewer redirects than this, or it runs in a circle.
+/// Maximum number of redirects; a login needs fewer.
 const REDIRECTS: usize = 20;
 
 impl Default for HeadlessOpener {
@@ -76,10 +76,10 @@ impl Opener for HeadlessOpener {
 
 impl HeadlessOpener {
     async fn follow(&self, start: &Url) -> Result<(), AuthError> {
-        // A login belongs to a user who sees where it goes.
+        // The user sees where the login leads, so all destinations are allowed.
         let client = Client::new(self.timeout, start, &Destinations::everywhere())
             .map_err(|error| AuthError::Failed(net::chain(&error)))?;
-        // The redirect URI stands in the URL we are given, so we know when we are home.
+        // The redirect URI is in the URL, so we know where the login ends.
         let home = start.query_pairs().find(|(name, _)| name == "redirect_uri");
         let home = home.map(|(_, uri)| uri.into_owned()).unwrap_or_default();
         let mut cookies = Cookies::default();
@@ -103,12 +103,12 @@ impl HeadlessOpener {
             cookies.learn(&url, &response);
             url = next(&url, &response)?;
         }
-        let reason = format!("more than {REDIRECTS} redirects and no end");
+        let reason = format!("more than {REDIRECTS} redirects");
         Err(AuthError::BadAnswer { url: bare(start).to_string(), reason })
     }
 }
 
-/// The login goes on waiting then, for an answer that nobody will bring.
+/// The error if the redirect was refused; otherwise the login would wait until its time limit.
 fn turned_away(url: &Url) -> AuthError {
     let state = url.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state);
     let what = match state {
@@ -123,7 +123,7 @@ fn next(url: &Url, response: &Response) -> Result<Url, AuthError> {
     let status = response.status();
     let Some(location) = response.headers().get(LOCATION).filter(|_| status.is_redirection())
     else {
-        return Err(bad(format!("{status} where a redirect was expected; does it want a person?")));
+        return Err(bad(format!("{status} instead of a redirect; does it require a person?")));
     };
     let location = String::from_utf8_lossy(location.as_bytes());
     match url.join(&location) {
@@ -132,7 +132,7 @@ fn next(url: &Url, response: &Response) -> Result<Url, AuthError> {
     }
 }
 
-/// Just enough of a cookie jar: the newest value of each name, per origin.
+/// A minimal cookie jar: the newest value of each name, per origin.
 #[derive(Default)]
 struct Cookies(BTreeMap<(String, String), String>);
 

@@ -1,4 +1,4 @@
-//! The resource owner password grant: the user's own name and password buy the token.
+//! The resource owner password grant: a token for the name and password of a user.
 
 use futures_util::future::BoxFuture;
 use secrecy::{ExposeSecret, SecretString};

@@ -1,4 +1,4 @@
-//! How a login gets its client id: given, by metadata document, or by dynamic registration (RFC 7591).
+//! Where a login gets its client id: configured, by metadata document, or by dynamic registration (RFC 7591).
 
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(crate) struct Registration {
     pub(crate) client: ClientIdentity,
 }
 
-/// Finds the client id to use at the discovered server; `earlier` is reused if it still fits.
+/// Finds the client id to use at the discovered server; reuses `earlier` if it still matches.
 pub(crate) async fn client(
     desk: &Desk,
     options: &LoginOptions,
@@ -50,7 +50,7 @@ pub(crate) async fn client(
         let (id, method) = (url.to_string(), ClientAuthMethod::None);
         return Ok(ClientIdentity { id, secret: None, key: None, method });
     }
-    // A registration belongs to the issuer that made it and must not be shown to another one.
+    // A registration belongs to its issuer and must not be sent to another one.
     let earlier = earlier.filter(|e| e.issuer == issuer && e.redirect_uri == *redirect_uri);
     if let Some(earlier) = earlier {
         return Ok(earlier.client.clone());
@@ -88,7 +88,7 @@ async fn register(
         return Err(AuthError::RegistrationRefused { url, status, reason });
     }
     let Some(id) = text("client_id") else {
-        let reason = "it names no `client_id`".to_owned();
+        let reason = "it has no `client_id`".to_owned();
         return Err(AuthError::BadAnswer { url: endpoint.to_string(), reason });
     };
     let secret = text("client_secret").map(SecretString::from);
@@ -97,14 +97,14 @@ async fn register(
     }
     let registered = text("token_endpoint_auth_method").and_then(|name| name.parse().ok());
     let method = registered.unwrap_or_else(|| match supported {
-        // The server did not say otherwise, so it has registered what we asked for.
+        // The server did not change the method, so it registered the requested one.
         Some(_) => wanted,
         None => ClientAuthMethod::choose(secret.is_some(), None),
     });
     Ok(ClientIdentity { id: id.to_owned(), secret, key: None, method })
 }
 
-/// A program on a user's machine keeps no secret, so it asks for none where the server permits that.
+/// A program on a user's machine cannot keep a secret, so it requests none if the server allows that.
 fn wanted(supported: Option<&[String]>) -> ClientAuthMethod {
     let supports = |m: ClientAuthMethod| {
         supported.is_none_or(|list| list.iter().any(|name| name == m.as_str()))

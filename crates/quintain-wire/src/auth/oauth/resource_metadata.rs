@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 use url::Url;
 
-/// What a protected resource says about itself.
+/// The metadata of a protected resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResourceMetadata {
     /// Its identifier.
     pub(crate) resource: Option<String>,
-    /// The issuers it accepts tokens from.
+    /// The issuers whose tokens it accepts.
     pub(crate) authorization_servers: Vec<String>,
-    /// The scopes it knows.
+    /// The scopes it supports.
     pub(crate) scopes_supported: Option<Vec<String>>,
     /// Whether tokens must be bound to a key (RFC 9449).
     pub(crate) dpop_required: bool,

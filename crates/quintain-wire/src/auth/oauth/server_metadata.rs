@@ -1,8 +1,8 @@
-//! The metadata of an authorization server (RFC 8414, OpenID Connect Discovery), verified when it is
-//! read: whoever holds a [`ServerMetadata`] may send credentials to the endpoints it names.
+//! The metadata of an authorization server (RFC 8414, OpenID Connect Discovery), verified when it is read: credentials
+//! may be sent to the endpoints in a [`ServerMetadata`].
 //!
-//! A document speaks for the issuer that it was asked for (RFC 8414 section 3.3). One that the server
-//! under test serves speaks for the origin of that server, too, as long as it names nothing elsewhere.
+//! A document is valid for the issuer that it was requested for (RFC 8414 section 3.3). A document of the server under
+//! test is also valid for the origin of that server, if all its endpoints are there.
 
 use serde_json::{Map, Value};
 use url::Url;
@@ -13,20 +13,20 @@ use super::resource_metadata::{flag, list, text};
 use crate::auth::AuthError;
 use crate::auth::error::shown;
 
-/// What an authorization server says about itself. Its endpoints are reached through methods alone, so
-/// that none is used unchecked.
+/// The metadata of an authorization server. Its endpoints are available only through methods, so that none is used
+/// unchecked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerMetadata {
     issuer: String,
     endpoints: Endpoints,
     pub(crate) scopes_supported: Option<Vec<String>>,
-    /// `S256`, one hopes.
+    /// Must contain `S256`.
     pub(crate) code_challenge_methods_supported: Option<Vec<String>>,
-    /// How clients can prove themselves.
+    /// How clients can authenticate.
     pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    /// The algorithms it knows for proofs of possession (RFC 9449).
+    /// The algorithms it supports for proofs of possession (RFC 9449).
     pub(crate) dpop_signing_alg_values_supported: Option<Vec<String>>,
-    /// Whether it sends `iss` along with the code (RFC 9207).
+    /// Whether it sends `iss` with the code (RFC 9207).
     pub(crate) iss_parameter: bool,
     /// Whether a client id may be the URL of a Client ID Metadata Document.
     pub(crate) client_id_metadata_documents: bool,
@@ -46,15 +46,15 @@ impl Endpoints {
     }
 }
 
-/// A document that describes another issuer than the one it was asked for; its data must not be used.
+/// A document of another issuer than the requested one; its data must not be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Foreign {
-    /// The issuer it names.
+    /// The issuer in the document.
     pub(crate) found: Option<String>,
 }
 
 impl ServerMetadata {
-    /// Reads a document from a well-known place of `issuer`.
+    /// Reads a document from a well-known URL of `issuer`.
     pub(crate) fn of_issuer(object: &Map<String, Value>, issuer: &Issuer) -> Result<Self, Foreign> {
         let found = text(object, "issuer");
         match found {
@@ -63,12 +63,10 @@ impl ServerMetadata {
         }
     }
 
-    /// Reads a document from a well-known place of the server under test, which was not named as an
-    /// issuer by anybody.
+    /// Reads a document from a well-known URL of the server under test, which no metadata names as an issuer.
     ///
-    /// Servers of the 2025-03-26 protocol are known to leave the issuer out, or to name one below
-    /// their own origin. That gives nothing away while all endpoints are on that origin as well: then
-    /// nobody but the server itself is sent anything.
+    /// Some servers of the 2025-03-26 protocol leave the issuer out, or name one below their own origin. That is safe if all
+    /// endpoints are on that origin as well: then credentials are sent only to the server itself.
     pub(crate) fn of_target(
         object: &Map<String, Value>,
         issuer: &Issuer,
@@ -85,7 +83,7 @@ impl ServerMetadata {
         })
     }
 
-    /// The endpoints that the 2025-03-26 protocol assumes where there is no metadata at all.
+    /// The default endpoints of the 2025-03-26 protocol, if there is no metadata.
     pub(crate) fn assumed(server: &Url) -> Self {
         let issuer = Issuer::origin(server).as_str().to_owned();
         let endpoint = |path| Some(format!("{issuer}{path}"));
@@ -117,7 +115,7 @@ impl ServerMetadata {
         }
     }
 
-    /// The identifier of the authorization server, as its document spells it.
+    /// The identifier of the authorization server, as written in its document.
     pub(crate) fn issuer(&self) -> &str {
         &self.issuer
     }
@@ -126,17 +124,17 @@ impl ServerMetadata {
         self.endpoints.token.is_some()
     }
 
-    /// Whether the scope is among those the server knows.
+    /// Whether the server lists the scope.
     pub(crate) fn knows_scope(&self, scope: &str) -> bool {
         self.scopes_supported.as_ref().is_some_and(|list| list.iter().any(|known| known == scope))
     }
 
-    /// Where tokens are asked for.
+    /// The token endpoint.
     pub(crate) async fn token_endpoint(&self, desk: &Desk) -> Result<Url, AuthError> {
         self.endpoint(self.endpoints.token.as_deref(), desk).await
     }
 
-    /// Where clients register themselves, if they can.
+    /// The endpoint for client registration, if any.
     pub(crate) async fn registration_endpoint(
         &self,
         desk: &Desk,
@@ -147,11 +145,10 @@ impl ServerMetadata {
         }
     }
 
-    /// Where users log in.
+    /// The login page.
     ///
-    /// An issuer that sends users to log in at one server and the code to another could have borrowed
-    /// the login page of an honest server (RFC 9700 section 4.4). A server that promises `iss` cannot:
-    /// the honest one answers with its own.
+    /// An issuer with its login page on one server and its token endpoint on another could use the login page of an honest
+    /// server (RFC 9700 section 4.4). With `iss` support it cannot, because the honest server sends its own `iss`.
     pub(crate) async fn authorization_endpoint(&self, desk: &Desk) -> Result<Url, AuthError> {
         let page = self.endpoint(self.endpoints.authorization.as_deref(), desk).await?;
         let token = self.token_endpoint(desk).await?;
@@ -169,7 +166,7 @@ impl ServerMetadata {
     async fn endpoint(&self, named: Option<&str>, desk: &Desk) -> Result<Url, AuthError> {
         let missing = || {
             AuthError::Failed(format!(
-                "the authorization server {} names no endpoint to log in at",
+                "the authorization server {} names no endpoint for logins",
                 shown(&self.issuer)
             ))
         };
@@ -242,7 +239,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a target says: an endpoint elsewhere is named by the issuer that was asked for.
+        /// Whatever a target says: an endpoint on another origin is named by the requested issuer.
         #[test]
         fn no_endpoint_elsewhere_without_the_issuer_itself(
             issuer in prop_oneof!["https://(mcp|as)\\.example(/[ab]?)?", ".*"],

@@ -1,4 +1,4 @@
-//! A token that renews itself: early, once for all who wait, and again when it is refused.
+//! A token that is refreshed automatically: before it expires, once for all waiting callers, and after a refusal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,44 +14,44 @@ use super::token::TokenSet;
 use crate::auth::error::{bare, described};
 use crate::auth::{AuthError, Authorizer, Challenge, Clock, Credentials, Refusal, bearer};
 
-/// How long before its expiry a token is renewed, unless it lives too short for that.
+/// How long before its expiry a token is refreshed, unless its lifetime is too short for that.
 const LEAD: Duration = Duration::from_mins(1);
 
-/// How long a valid token is used on after a failed early renewal, before the next one is tried.
+/// How long to use a valid token after a failed early refresh before trying again.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Renewals forced by refusals within [`RENEWAL_WINDOW`]; more can only be a server that likes no token.
+/// Maximum number of refreshes after refusals within [`RENEWAL_WINDOW`]; more mean that the server accepts no token.
 const FORCED_RENEWALS: usize = 20;
 const RENEWAL_WINDOW: Duration = Duration::from_mins(1);
 
 /// A way to get tokens.
 pub(crate) trait Grant: Send + Sync + 'static {
-    /// Gets a token from the beginning. `None` means: not without a refusal that says where to ask.
+    /// Gets a token without a refresh token. `None` means: only after a refusal that says where to ask.
     fn obtain<'a>(
         &'a self,
         refusal: Option<&'a Refusal>,
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>>;
 
-    /// Trades the refresh token of `old`.
+    /// Uses the refresh token of `old`.
     fn refresh<'a>(
         &'a self,
         old: &'a TokenSet,
         refusal: Option<&'a Refusal>,
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>>;
 
-    /// Whether another token could answer this refusal.
+    /// Whether another token could help after this refusal.
     fn answers(&self, refusal: &Refusal) -> bool {
         refusal.status == StatusCode::UNAUTHORIZED
     }
 }
 
-/// Hands out the tokens of a [`Grant`].
+/// Provides the tokens of a [`Grant`].
 pub(crate) struct TokenSource(Arc<Inner>);
 
 struct Inner {
     grant: Box<dyn Grant>,
     state: Arc<Mutex<State>>,
-    /// Counts finished renewals, so that whoever waited for a failed one shares its failure.
+    /// Number of finished refreshes, so that callers that waited for a failed one get its error.
     finished: AtomicU64,
     lead: Duration,
     clock: Clock,
@@ -63,11 +63,11 @@ struct State {
     /// The access token was refused; only its refresh token may still be used.
     dead: bool,
     generation: u64,
-    /// How often the current token was handed out.
+    /// How often the current token was used.
     handed_out: u64,
-    /// The current token replaces one that was refused.
+    /// The current token replaces a refused one.
     forced: bool,
-    /// The current token came from a refresh token.
+    /// The current token was obtained with a refresh token.
     refreshed: bool,
     failure: Option<AuthError>,
     not_before: Option<SystemTime>,
@@ -102,7 +102,7 @@ impl Authorizer for TokenSource {
             if let Some(failure) = inner.shared_failure(&state, seen) {
                 return Err(failure);
             }
-            // Whoever waited for a renewal takes its token, however short that one lives.
+            // A caller that waited for a refresh uses its token, however short its lifetime.
             let waited = inner.finished.load(Ordering::Acquire) != seen && state.alive();
             if waited || inner.fresh(&state) {
                 return Ok(state.hand_out(&inner.clock));
@@ -119,7 +119,7 @@ impl Authorizer for TokenSource {
             if refusal.generation < state.generation {
                 return Ok(true);
             }
-            // The same token will do, with the nonce that the transport has picked up by now.
+            // The same token works with the new nonce, which the transport has stored already.
             let bound = state.token.as_ref().is_some_and(|token| token.dpop.is_some());
             if bound && dpop::wants_nonce(&refusal.headers) {
                 return Ok(true);
@@ -139,11 +139,11 @@ impl Authorizer for TokenSource {
 }
 
 impl Inner {
-    /// Whether the token can be used as it is.
+    /// Whether the token can be used without a refresh.
     fn fresh(&self, state: &State) -> bool {
         let Some(token) = state.token.as_ref().filter(|_| state.alive()) else { return false };
         let now = self.clock.now();
-        // A token of five seconds would otherwise be renewed with every call.
+        // Otherwise a token with a lifetime of a few seconds would be refreshed with every call.
         let lead = self.lead.min(token.lifetime / 2);
         let paused = state.not_before.is_some_and(|until| now < until);
         now + if paused { Duration::ZERO } else { lead } < token.expires_at
@@ -153,13 +153,13 @@ impl Inner {
         state.failure.clone().filter(|_| self.finished.load(Ordering::Acquire) != seen)
     }
 
-    /// Decides whether a refusal is worth another token, and forgets the refused one.
+    /// Decides whether a refusal justifies another token, and drops the refused one.
     fn may_force(&self, state: &mut State, refusal: &Refusal) -> Result<(), AuthError> {
         let now = self.clock.now();
-        // A 403 asks for more than the token gives; the token itself is still good.
+        // After a 403 the token is still valid; it only lacks scopes.
         state.dead |= refusal.status == StatusCode::UNAUTHORIZED;
         state.forced_at.retain(|at| now < *at + RENEWAL_WINDOW);
-        // With a single use, that use must be the retry: the new token did not help.
+        // A token that was used only once was used for the retry: the new token did not help.
         let in_vain =
             state.forced && state.handed_out <= 1 && refusal.status == StatusCode::UNAUTHORIZED;
         if in_vain && state.refreshed {
@@ -181,7 +181,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Renews in a task of its own: a caller that gives up must not lose a rotated refresh token.
+    /// Refreshes in a separate task: a caller that gives up must not lose a rotated refresh token.
     async fn renew(
         self: &Arc<Self>,
         mut state: OwnedMutexGuard<State>,
@@ -196,20 +196,20 @@ impl Inner {
         task.await.unwrap_or_else(|error| Err(AuthError::Failed(error.to_string())))
     }
 
-    /// Lets all who wait know how it went.
+    /// Stores the result for all waiting callers.
     fn finish(&self, state: &mut State, failure: Option<AuthError>) {
         state.failure = failure;
         self.finished.fetch_add(1, Ordering::Release);
     }
 
     async fn fetch(&self, state: &mut State, refusal: Option<&Refusal>) -> Result<(), AuthError> {
-        // A refresh token buys the scopes it was issued with, so it is no answer to a 403.
+        // A refresh token yields the scopes that it was issued with, so it does not help after a 403.
         let wider = refusal.is_some_and(|refusal| refusal.status == StatusCode::FORBIDDEN);
         let with_refresh = state.token.as_ref().filter(|t| t.refresh_token.is_some() && !wider);
         if let Some(old) = with_refresh {
             match self.grant.refresh(old, refusal).await {
                 Ok(mut new) => {
-                    // Without rotation the old refresh token stays good.
+                    // Without rotation, the old refresh token stays valid.
                     new.refresh_token = new.refresh_token.or_else(|| old.refresh_token.clone());
                     Self::accept(state, new, refusal, true);
                     return Ok(());
@@ -244,7 +244,7 @@ impl Inner {
         state.not_before = None;
     }
 
-    /// An early renewal may fail as long as the old token is still good.
+    /// An early refresh may fail as long as the old token is valid.
     fn endure(
         &self,
         state: &mut State,
@@ -256,14 +256,14 @@ impl Inner {
         if refusal.is_some() || state.dead || !good {
             return Err(error);
         }
-        tracing::debug!(%error, "the early renewal failed, the token is still valid");
+        tracing::debug!(%error, "the early refresh failed, the token is still valid");
         state.not_before = Some(now + PAUSE);
         Ok(())
     }
 }
 
 impl State {
-    /// There is a token that nobody has refused.
+    /// Whether there is a token that was not refused.
     fn alive(&self) -> bool {
         self.token.is_some() && !self.dead
     }

@@ -1,7 +1,7 @@
-//! The token request and its answer.
+//! The token request and its response.
 //!
-//! The `oauth2` crate would model the happy path of these two messages in more types than they have
-//! fields, and neither bounds the body nor keeps the server's own words; the form below is all there is.
+//! The `oauth2` crate has more types than these two messages have fields, and neither limits the body nor keeps the
+//! server's error description, so the form is written here.
 
 use std::time::{Duration, SystemTime};
 
@@ -20,37 +20,37 @@ use crate::auth::AuthError;
 use crate::auth::error::{described, shown};
 use crate::redact::Redactor;
 
-/// The life of a token whose server does not tell it.
+/// Lifetime of a token if the server does not send one.
 const DEFAULT_LIFETIME: Duration = Duration::from_hours(1);
 
-/// Longer lives are cut to this, so that no server can overflow the arithmetic of time.
+/// Maximum lifetime, so that no server can cause an overflow in time arithmetic.
 const LONGEST_LIFETIME: Duration = Duration::from_hours(10 * 365 * 24);
 
-/// A token endpoint and the client that talks to it.
+/// A token endpoint and the client that uses it.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenEndpoint {
     pub(crate) url: Url,
     /// The audience of client assertions, if it is known.
     pub(crate) issuer: Option<String>,
-    /// The password grant can do without.
+    /// Optional for the password grant.
     pub(crate) client: Option<ClientIdentity>,
-    /// The key that tokens are to be bound to, if the server they are for demands that.
+    /// The key to bind tokens to, if the server under test requires that.
     pub(crate) dpop: Option<DpopKey>,
 }
 
-/// What a token endpoint hands out.
+/// The tokens of a token endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenSet {
     pub(crate) access_token: SecretString,
     pub(crate) refresh_token: Option<SecretString>,
     pub(crate) expires_at: SystemTime,
     pub(crate) lifetime: Duration,
-    /// The key the access token is bound to; without one, whoever bears it may use it.
+    /// The key that the access token is bound to; without one it is a bearer token.
     pub(crate) dpop: Option<DpopKey>,
 }
 
 impl TokenEndpoint {
-    /// Asks for a token with `grant` and its parameters; empty parameters are left out.
+    /// Requests a token with `grant` and its parameters; empty parameters are left out.
     pub(crate) async fn request(
         &self,
         desk: &Desk,
@@ -72,7 +72,7 @@ impl TokenEndpoint {
         AuthError::BadAnswer { url: self.url.to_string(), reason }
     }
 
-    /// [`Self::request`] for answers that are no access tokens: the object as it came.
+    /// [`Self::request`] for responses that are not access tokens: returns the object as received.
     pub(crate) async fn exchange(
         &self,
         desk: &Desk,
@@ -143,8 +143,8 @@ impl TokenEndpoint {
                 description: described(text("error_description")),
             });
         }
-        // The body is not shown: what is not JSON can still hold a token.
-        object.ok_or_else(|| self.bad(format!("{} is no JSON object", answer.kind())))
+        // The body is not shown, because it can contain a token even if it is not JSON.
+        object.ok_or_else(|| self.bad(format!("{} is not a JSON object", answer.kind())))
     }
 }
 
@@ -168,14 +168,14 @@ impl TokenSet {
         let token = text("access_token").filter(|token| !token.is_empty());
         let token = token.ok_or("it has no `access_token`")?;
         if HeaderValue::from_str(token).is_err() {
-            return Err("its `access_token` holds characters no header can carry".to_owned());
+            return Err("its `access_token` contains characters that headers forbid".to_owned());
         }
-        // Servers that leave the type out mean bearer; other types need a proof we may not have.
+        // Without a type, servers mean bearer; other types need a proof that we may not have.
         let dpop = match (text("token_type").unwrap_or("bearer"), key) {
             (kind, _) if kind.eq_ignore_ascii_case("bearer") => None,
             (kind, Some(key)) if kind.eq_ignore_ascii_case("dpop") => Some(key.clone()),
             (kind, _) => {
-                return Err(format!("its token type `{}` was not asked for", shown(kind)));
+                return Err(format!("its token type `{}` was not requested", shown(kind)));
             }
         };
         let lifetime = lifetime(object.get("expires_in"));
@@ -205,7 +205,7 @@ fn lifetime(expires_in: Option<&Value>) -> Duration {
     }
 }
 
-/// Teaches the redactor a client secret in the shape it has in an HTTP Basic header, too.
+/// Also teaches the redactor the form of a client secret in an HTTP Basic header.
 pub(crate) fn learn_client_secret(redactor: &Redactor, id: Option<&str>, secret: &SecretString) {
     redactor.learn(secret);
     let header = basic_header(id.unwrap_or_default(), secret);

@@ -1,4 +1,4 @@
-//! How fields that serde does not know are written into the file of a stored login.
+//! Serialises fields of stored logins that serde does not support.
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};

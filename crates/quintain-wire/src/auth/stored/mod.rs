@@ -1,4 +1,4 @@
-//! Logins kept between runs: one JSON file per server and issuer, readable by its owner only.
+//! Logins stored between runs: one JSON file per server and issuer, readable only by its owner.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -35,7 +35,7 @@ pub struct StoredTokens {
     pub server_url: Url,
     /// The authorization server that issued the tokens.
     pub issuer: String,
-    /// Where they are renewed.
+    /// The endpoint that refreshes them.
     #[serde(with = "address")]
     pub token_endpoint: Url,
     /// The client they were issued to.
@@ -49,15 +49,15 @@ pub struct StoredTokens {
     access_token: SecretString,
     #[serde(with = "optional_secret", default, skip_serializing_if = "Option::is_none")]
     refresh_token: Option<SecretString>,
-    /// The key the tokens are bound to.
+    /// The key that the tokens are bound to.
     #[serde(with = "optional_secret", default, skip_serializing_if = "Option::is_none")]
     dpop_key: Option<SecretString>,
     /// Seconds since 1970.
     pub expires_at: u64,
     lifetime: u64,
-    /// The scopes that were asked for.
+    /// The requested scopes.
     pub scopes: Vec<String>,
-    /// The resource the tokens are for.
+    /// The resource that the tokens are for.
     pub resource: String,
 }
 
@@ -82,7 +82,7 @@ impl StoredTokens {
         }
     }
 
-    /// Whether the tokens can be renewed without a user.
+    /// Whether the tokens can be refreshed without a user.
     pub fn renewable(&self) -> bool {
         self.refresh_token.is_some()
     }
@@ -111,7 +111,7 @@ impl StoredTokens {
         }
     }
 
-    /// Without its key a bound token is worth nothing, and the server will say so.
+    /// The key of bound tokens. Without it the server refuses them.
     fn key(&self) -> Option<DpopKey> {
         self.dpop_key.as_ref().and_then(DpopKey::import)
     }
@@ -138,12 +138,12 @@ impl StoredTokens {
     }
 }
 
-/// Renews a stored login and never asks a user.
+/// Refreshes a stored login and never asks a user.
 pub(crate) struct StoredGrant {
     desk: Desk,
     store: TokenStore,
     stored: StoredTokens,
-    /// Why the authorization server renews this login no more.
+    /// Why the authorization server no longer refreshes this login.
     ended: OnceLock<AuthError>,
 }
 
@@ -159,10 +159,10 @@ impl StoredGrant {
         let folder = state_dir.ok_or_else(|| needed("no folder for stored logins is set"))?;
         let store = TokenStore::new(folder);
         let stored = store.load(&desk.server)?;
-        let stored = stored.ok_or_else(|| needed("there is no stored login for this server"))?;
+        let stored = stored.ok_or_else(|| needed("no login is stored for this server"))?;
         let known = stored.token_set(&desk.redactor);
         if !stored.renewable() && known.expires_at <= desk.clock.now() {
-            return Err(needed("the stored login has expired and cannot be renewed"));
+            return Err(needed("the stored login has expired and cannot be refreshed"));
         }
         Ok((Self { desk, store, stored, ended: OnceLock::new() }, known))
     }

@@ -1,8 +1,8 @@
-//! Renews a stored login in one process at a time.
+//! Refreshes a stored login in only one process at a time.
 //!
-//! A refresh token that rotates works once: a second process that spends the same one ends the login at
-//! servers that take this for theft. So whoever renews locks the login, looks at what is stored by then,
-//! and stores the new tokens before anybody else may look.
+//! A rotating refresh token works only once: servers may take a second use for theft and end the login. So a process
+//! that refreshes locks the login, reads what is stored by then, and stores the new tokens before it releases the
+//! lock.
 
 use secrecy::ExposeSecret as _;
 
@@ -12,11 +12,11 @@ use crate::auth::oauth::Desk;
 use crate::auth::oauth::authorization_code::Session;
 use crate::auth::oauth::token::TokenSet;
 
-/// A renewal is a discovery and at most two exchanges with the token endpoint, each with its own time-out.
+/// A refresh is a discovery and at most two requests to the token endpoint, each with its own time limit.
 const EXCHANGES: u32 = 3;
 
-/// Renews the tokens of `session`, or takes those that another process has stored meanwhile; `ended` is why
-/// nothing else is of use any more.
+/// Refreshes the tokens of `session`, or returns those that another process has stored meanwhile. `ended` is set if a
+/// refresh is known to fail.
 pub(crate) async fn renew(
     store: &TokenStore,
     desk: &Desk,
@@ -30,7 +30,7 @@ pub(crate) async fn renew(
         if let Some(ended) = ended {
             return Err(ended.clone());
         }
-        // A login that was forgotten meanwhile serves this process to its end and stays forgotten.
+        // A login that was deleted meanwhile still works in this process, but is not stored again.
         return session.refresh(desk, old).await;
     };
     let (session, known) = (stored.session(), stored.token_set(&desk.redactor));
@@ -42,11 +42,11 @@ pub(crate) async fn renew(
         return Err(ended.clone());
     }
     let mut new = session.refresh(desk, &known).await?;
-    // Without rotation the old refresh token stays good.
+    // Without rotation, the old refresh token stays valid.
     new.refresh_token = new.refresh_token.or(known.refresh_token);
     if let Err(error) = login.save(&StoredTokens::new(&desk.server, &session, &new)) {
-        // The token is good all the same; only the next process will miss it.
-        tracing::warn!(%error, "a renewed login could not be stored");
+        // The token is valid nevertheless; only later processes cannot use it.
+        tracing::warn!(%error, "a refreshed login could not be stored");
     }
     Ok(new)
 }

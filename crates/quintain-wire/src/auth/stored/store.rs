@@ -1,5 +1,5 @@
-//! The folder of stored logins: files appear whole or not at all, only their owner reads them, and only
-//! who has locked a login changes it.
+//! The folder of stored logins: files are written atomically, only their owner can read them, and a login is changed
+//! only under its lock.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -15,10 +15,10 @@ use super::StoredTokens;
 use crate::auth::AuthError;
 use crate::auth::error::bare;
 
-/// How often a lock that another process has is tried for.
+/// Interval of attempts to get a lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// Whoever deletes a login waits this long for a renewal to end.
+/// How long to wait for a refresh to end before deleting a login.
 const DELETE_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder of stored logins.
@@ -33,7 +33,7 @@ impl TokenStore {
         Self { folder: state_dir.join("logins") }
     }
 
-    /// Every stored login, by server; a file that cannot be read is left out with a warning.
+    /// All stored logins, sorted by server; an unreadable file is left out with a warning.
     ///
     /// # Errors
     /// When the folder exists and cannot be listed.
@@ -52,7 +52,7 @@ impl TokenStore {
                 }
             }
         }
-        // The newest comes first among those of one server.
+        // For one server, the newest comes first.
         found.sort_by(|(a_time, a), (b_time, b)| {
             a.server_url.cmp(&b.server_url).then(b_time.cmp(a_time))
         });
@@ -68,11 +68,11 @@ impl TokenStore {
         Ok(self.list()?.into_iter().find(|tokens| tokens.server_url == server))
     }
 
-    /// Locks the login at `server` and `issuer`, whether it exists or not, against other processes and
-    /// other tasks of this one; waits for at most `patience`.
+    /// Locks the login at `server` and `issuer`, whether it exists or not, against other processes and tasks; waits for at
+    /// most `patience`.
     ///
-    /// The lock is the system's and goes with the process that has it, so none is left behind. The file
-    /// it is taken on stays: were it removed, two could hold a lock of the same name.
+    /// The operating system releases the lock when the process ends. The lock file is never removed: otherwise two processes
+    /// could lock different files of the same name.
     pub(crate) async fn lock(
         &self,
         server: &Url,
@@ -87,7 +87,7 @@ impl TokenStore {
         loop {
             match lock.try_lock() {
                 Ok(()) => break,
-                // Not every file system can; then the login is read again before it is renewed all the same.
+                // Some file systems do not support locks; the login is still read again before the refresh.
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
                     tracing::warn!(%error, "a stored login cannot be locked");
                     break;
@@ -99,7 +99,7 @@ impl TokenStore {
                 Err(TryLockError::WouldBlock) => {
                     let seconds = patience.as_secs_f32();
                     let reason =
-                        format!("another process has been renewing this login for {seconds} s");
+                        format!("another process has been refreshing this login for {seconds} s");
                     return Err(AuthError::Storage { path, reason });
                 }
             }
@@ -107,7 +107,7 @@ impl TokenStore {
         Ok(LockedLogin { path, _lock: lock })
     }
 
-    /// Forgets all logins at `server`; says how many there were.
+    /// Deletes all logins at `server`; returns their number.
     ///
     /// # Errors
     /// When a file cannot be removed.
@@ -129,7 +129,7 @@ impl TokenStore {
     }
 }
 
-/// The login at one server and issuer, which nobody else changes meanwhile.
+/// The locked login at one server and issuer.
 #[derive(Debug)]
 pub(crate) struct LockedLogin {
     path: PathBuf,
@@ -137,7 +137,7 @@ pub(crate) struct LockedLogin {
 }
 
 impl LockedLogin {
-    /// What is stored now; none if there is no file, or none that can be read.
+    /// The stored login; none if there is no readable file.
     pub(crate) fn load(&self) -> Option<StoredTokens> {
         if !self.path.exists() {
             return None;
@@ -151,7 +151,7 @@ impl LockedLogin {
         }
     }
 
-    /// Stores a login in place of an earlier one.
+    /// Stores a login, replacing an earlier one.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -161,7 +161,7 @@ impl LockedLogin {
             path: path.clone(),
             reason: error.to_string(),
         })?;
-        // A file beside it that takes its place: whoever reads sees the old login or the new one.
+        // Written to a temporary file and renamed, so that readers see the old login or the new one.
         let fresh = path.with_extension(format!("{}.new", std::process::id()));
         let written = private_file(&fresh, true).and_then(|mut file| {
             file.write_all(&text)?;
@@ -183,7 +183,7 @@ fn read(path: &Path) -> Result<(SystemTime, StoredTokens), AuthError> {
     let text = fs::read(path).map_err(|error| failed(path, &error))?;
     let tokens = serde_json::from_slice(&text).map_err(|error| AuthError::Storage {
         path: path.to_owned(),
-        // The message of serde_json can quote the file, so only the place is told.
+        // The message of serde_json can quote the file, so only the line is shown.
         reason: format!("not a stored login (line {})", error.line()),
     })?;
     Ok((seen.modified().unwrap_or(UNIX_EPOCH), tokens))
@@ -205,13 +205,13 @@ fn create_private_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn not_a_file() -> io::Error {
-    io::Error::other("it is a link or no file")
+    io::Error::other("it is a link or not a regular file")
 }
 
-/// A file that only its owner can read, for writing; a `fresh` one takes the place of a leftover.
+/// Opens a file for writing that only its owner can read; `fresh` replaces a leftover file.
 fn private_file(path: &Path, fresh: bool) -> io::Result<File> {
     if fresh {
-        // An existing file would keep its mode, and a link would lead elsewhere.
+        // An existing file would keep its mode, and a link could lead elsewhere.
         let _ = fs::remove_file(path);
     }
     match private(fs::OpenOptions::new().write(true).create_new(true)).open(path) {

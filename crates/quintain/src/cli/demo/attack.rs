@@ -1,4 +1,4 @@
-//! Attacks both twins, and tells what was found of what is planted.
+//! Attacks both twins, and reports which of the planted weaknesses were found.
 
 use futures_util::future::join;
 use quintain_demo::Twin;
@@ -12,7 +12,7 @@ use crate::cli::Desk;
 use crate::console::Busy;
 use crate::exit::Exit;
 
-/// Attacks, prints, and says how it went. With a name, only that raid is made.
+/// Attacks both twins with all suites, or only with the named one, and prints the result.
 pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit {
     let console = &desk.console;
     let raids: Vec<&Raid> =
@@ -25,7 +25,7 @@ pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit 
         let _busy = busy(raid, desk);
         let (weak, fixed) = (one(raid, Twin::Vulnerable, desk), one(raid, Twin::Patched, desk));
         if raid.measures {
-            // The noise of one attack must not look like a weakness to the other.
+            // The load of one attack would disturb the time measurements of the other.
             raided.push(weak.await);
             raided.push(fixed.await);
         } else {
@@ -56,7 +56,7 @@ pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit 
     Exit::Broken
 }
 
-/// Says what is attacked, since it takes its time.
+/// Prints which attack runs, because it takes long.
 fn busy(raid: &Raid, desk: &Desk) -> Busy {
     let what = format!("attacking both twins: {}", raid.what);
     desk.console.note(&what);
@@ -71,7 +71,7 @@ async fn one(raid: &Raid, twin: Twin, desk: &Desk) -> Result<Raided, String> {
     raid.run(twin, desk).await
 }
 
-/// What should not be: this program, and not the target, is at fault.
+/// Prints missed weaknesses and false positives. They are bugs of this program, not of the target.
 fn complain(verdict: &Verdict<'_>, desk: &Desk) {
     let mut lines = Vec::new();
     for weakness in verdict.missed() {
@@ -79,14 +79,15 @@ fn complain(verdict: &Verdict<'_>, desk: &Desk) {
     }
     for (raid, finding) in &verdict.wrong {
         lines.push(format!(
-            "wrong: {} at {} ({raid}): {}",
+            "false positive: {} at {} ({raid}): {}",
             finding.rule,
             finding.place,
             proof(finding)
         ));
     }
-    let what = format!("quintain did not do what it should\n  {}", lines.join("\n  "));
-    let help = "a busy machine can hide what is told by time: try again; else please report this";
+    let what = format!("the demo did not give the expected result\n  {}", lines.join("\n  "));
+    let help =
+        "attacks that measure time can miss on a busy machine: try again, else please report this";
     desk.console.error(&what, Some(help));
 }
 

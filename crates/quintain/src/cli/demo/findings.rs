@@ -1,5 +1,5 @@
-//! What was found of what is planted, as a list for people: most severe first, one entry for each kind of weakness, and never
-//! longer than a screen.
+//! Lists the planted weaknesses that were found: most severe first, one entry for each kind of weakness, and at most one
+//! screen long.
 
 use std::cmp::Reverse;
 
@@ -11,18 +11,18 @@ use super::verdict::Verdict;
 use crate::cli::Desk;
 use crate::console::{Console, Tone};
 
-/// Lines of the list. Whatever is planted later, the whole demonstration still fits below sixty lines.
+/// Maximum number of lines in the list, so that the whole output of the demo stays below 60 lines.
 const LINES: usize = 27;
-/// Columns before the places.
+/// Width of the columns before the places.
 const INDENT: usize = 30;
 
-/// The weaknesses of one kind that are equally severe.
+/// The weaknesses of one kind with the same severity.
 struct Group<'v> {
     /// None if they were missed.
     severity: Option<Severity>,
     rule: &'static str,
     places: Vec<String>,
-    /// What proves the first of them.
+    /// The finding that proves the first of them.
     proof: Option<&'v Finding>,
 }
 
@@ -63,12 +63,12 @@ fn groups<'v>(planted: &[(&'static Weakness, Option<(&str, &'v Finding)>)]) -> V
             }),
         }
     }
-    // What was missed comes first: it is why the demonstration fails.
+    // Missed weaknesses come first: they are why the demo fails.
     groups.sort_by_key(|group| (group.severity.is_some(), Reverse(group.severity)));
     groups
 }
 
-/// A line for every group, and the proofs of the first ones as far as there are lines left.
+/// A line for every group, and below the first groups a proof, as long as there are lines left.
 fn list(groups: &[Group<'_>], width: usize, console: &Console) -> Vec<String> {
     let shown = if groups.len() > LINES { LINES - 1 } else { groups.len() };
     let proofs = LINES - groups.len().min(LINES);
@@ -93,7 +93,7 @@ fn list(groups: &[Group<'_>], width: usize, console: &Console) -> Vec<String> {
     lines
 }
 
-/// As many places as fit, and how many do not.
+/// As many places as fit, and the number of the others.
 fn fitting(places: &[String], width: usize) -> String {
     for shown in (1..=places.len()).rev() {
         let hidden = places.len() - shown;
@@ -108,7 +108,7 @@ fn fitting(places: &[String], width: usize) -> String {
     String::new()
 }
 
-/// One line of what proves it.
+/// The first line of the first proof.
 pub(super) fn proof(finding: &Finding) -> String {
     let what = finding.proofs.first().map_or("", |proof| proof.what.as_str());
     visible(what.lines().next().unwrap_or_default()).into_owned()

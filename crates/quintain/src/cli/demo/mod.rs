@@ -1,4 +1,4 @@
-//! `quintain demo`: the practice target, shown at work and attacked, or served for others to practise on.
+//! `quintain demo`: runs a suite on the practice target and attacks it, or serves it to other clients.
 
 mod attack;
 mod findings;
@@ -19,11 +19,11 @@ use super::target::{self, TargetArgs};
 use super::{Desk, render};
 use crate::exit::Exit;
 
-/// Practise: start the built-in payments server, run a suite over it, attack it
+/// Try Quintain on a built-in payments server: run a suite on it, and attack it
 ///
-/// Needs no argument, no key and no network. The target comes as two twins: all weaknesses that are planted in the vulnerable one must
-/// be found, and nothing in the patched one. Reports and suites are left in quintain-demo/. With `--stdio` or `--http` the target
-/// is served instead, for other clients and for your own suites.
+/// Needs no argument, no key and no network. The server has two variants: the vulnerable twin, where all planted weaknesses must
+/// be found, and the patched twin, where nothing must be found. Writes reports and suites to quintain-demo/. `--stdio` and
+/// `--http` serve the target instead, for other clients and for your own suites.
 ///
 /// Examples:
 ///   quintain demo
@@ -39,44 +39,44 @@ pub(super) struct Args {
     /// Serve the practice target at this address: streamable HTTP at /mcp, HTTP+SSE at /sse
     #[arg(long, value_name = "ADDRESS")]
     http: Option<SocketAddr>,
-    /// The twin with planted weaknesses
+    /// Use the twin with planted weaknesses
     #[arg(long, conflicts_with = "patched")]
     vulnerable: bool,
-    /// The twin without them [default]
+    /// Use the twin without them [default]
     #[arg(long)]
     patched: bool,
-    /// Who calls, on standard input and output: a customer or an employee [default: cust_1001]
+    /// User that calls with `--stdio`: a customer or an employee [default: cust_1001]
     #[arg(long, value_name = "ID", env = "DEMO_USER")]
     user: Option<String>,
-    /// How callers prove who they are over HTTP
+    /// Authentication of callers over HTTP
     #[arg(long, value_name = "KIND", default_value = "none",
         value_parser = ["none", "bearer", "basic", "api-key", "api-key-query", "oauth"])]
     auth: String,
-    /// Seconds that an OAuth access token lives
+    /// Lifetime of OAuth access tokens in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 90)]
     token_ttl: u64,
     /// Items per page of a listing
     #[arg(long, value_name = "N")]
     page_size: Option<usize>,
-    /// Directory for the target's files, left behind at the end [default: a temporary one, removed]
+    /// Directory for the target's files, kept at the end [default: a temporary one, removed]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Print the planted weaknesses and where they are
+    /// List the planted weaknesses and their places
     #[arg(long)]
     weaknesses: bool,
-    /// Show the target and run the suite only
+    /// Only show the target and run the suite
     #[arg(long)]
     no_attack: bool,
-    /// Attack with one of the suites only
+    /// Attack only with one of the suites
     #[arg(long, value_name = "SUITE", conflicts_with = "no_attack", value_parser = ["server", "people", "roles", "stream"])]
     only: Option<String>,
-    /// Print what was found, or with `--weaknesses` what is planted, as JSON
+    /// Print the findings as JSON; with `--weaknesses`, the planted weaknesses
     #[arg(long, conflicts_with_all = ["stdio", "http"])]
     json: bool,
 }
 
 impl Args {
-    /// Whether it serves others until it is stopped.
+    /// Whether it serves the target until it is stopped.
     pub(super) fn serves(&self) -> bool {
         self.stdio || self.http.is_some()
     }
@@ -133,7 +133,7 @@ fn config(args: &Args) -> DemoConfig {
 
 async fn serve(config: DemoConfig, desk: &Desk) -> Result<(), String> {
     let mut running = serve_http(config).await.map_err(|error| error.to_string())?;
-    // On standard output, so that a script can read where the system put it.
+    // Scripts read the port that the system chose from standard output.
     desk.console.out(&json!({"url": running.url(), "sse": running.sse_url()}).to_string());
     running.wait().await.map_err(|error| error.to_string())
 }
@@ -156,7 +156,7 @@ fn list_weaknesses(as_json: bool, desk: &Desk) -> Exit {
     Exit::Passed
 }
 
-/// Shows the target, runs a suite over it, and attacks it.
+/// Shows the target, runs a suite on it, and attacks it.
 async fn show(args: &Args, desk: &Desk) -> Exit {
     let console = &desk.console;
     let twin = if args.vulnerable { "--vulnerable" } else { "--patched" };
@@ -191,8 +191,7 @@ async fn show(args: &Args, desk: &Desk) -> Exit {
     exit
 }
 
-/// Where the proofs are, and three commands to go on with. They work as they stand, with this program under the name or path that the
-/// user's shell knows.
+/// Names the report and three next commands, with the name or path of this program that works in the user's shell.
 fn outlook(attacked: bool, desk: &Desk) -> String {
     let report = if attacked {
         let report = RAIDS[0].report(Twin::Vulnerable);
@@ -214,7 +213,7 @@ fn outlook(attacked: bool, desk: &Desk) -> String {
     )
 }
 
-/// Starts the target as a process of its own and tells what it offers, as of any other.
+/// Starts the target as a separate process and prints what it offers.
 async fn present(twin: &str, desk: &Desk) -> Result<(), Exit> {
     let console = &desk.console;
     let mut command = vec![desk.context.program.display().to_string()];

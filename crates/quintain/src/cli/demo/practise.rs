@@ -1,4 +1,4 @@
-//! A suite over the practice target, as `quintain eval` would run it.
+//! Runs a suite on the practice target, as `quintain eval` would.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::cli::reports::{Feed, options};
 use crate::cli::suite::{self, Wrong};
 
 const SUITE: &str = include_str!("suite.yaml");
-/// The suite as it is written beside its report.
+/// File name of the suite, in the folder of its report.
 pub(super) const FILE: &str = "suite.yaml";
 pub(super) const REPORT: &str = "suite.html";
 
-/// Runs the suite over a twin; the table goes to standard output, the whole to a file.
+/// Runs the suite on a twin; prints the table, and writes the whole report to a file.
 pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
     let env = desk.context.env.clone();
     let text = folder::suite(SUITE, desk).replace("--patched", twin);
     folder::write(FILE, &text, desk);
     let name = folder::path(FILE).display().to_string();
     let file = SuiteFile { name, text: text.into(), base_dir: desk.context.cwd.clone() };
-    // The suite is our own.
+    // The suite is built in.
     let consent = Consent::of_the_user();
     let opened = suite::understand(vec![file], &env, Purpose::Run(consent), desk)?;
     let plan = plan(&opened.suite, &Selection::default(), 1);
@@ -44,7 +44,7 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
     };
     let mut feed = Feed::new(desk);
     if let Err(why) = feed.own_file(&folder::path(REPORT), desk) {
-        // A folder that cannot be written to must not keep anybody from the demonstration.
+        // A folder that is not writable must not stop the demo.
         desk.console.warn(&why);
     }
     if let Some(console) = quintain_report::find("console") {

@@ -18,15 +18,15 @@ use crate::cli::Desk;
 use crate::cli::job;
 use crate::cli::reports::Feed;
 
-/// One suite that attacks.
+/// One attacking suite.
 pub(super) struct Raid {
     pub(super) name: &'static str,
-    /// In a few words, for progress.
+    /// A short description, for progress.
     pub(super) what: &'static str,
     pub(super) suite: &'static str,
-    /// Tools that destroy are called, too: everything they can destroy was made for the raid.
+    /// May include destructive tools: everything they can destroy was created for this attack.
     destructive: Destructive,
-    /// Some of its attacks measure time.
+    /// Whether some of its attacks measure time.
     pub(super) measures: bool,
 }
 
@@ -61,7 +61,7 @@ pub(super) const RAIDS: [Raid; 4] = [
     },
 ];
 
-/// What came of a raid on a twin.
+/// The result of attacking a twin with one suite.
 pub(super) struct Raided {
     pub(super) raid: &'static str,
     pub(super) twin: Twin,
@@ -77,12 +77,12 @@ pub(super) fn word(twin: Twin) -> &'static str {
 }
 
 impl Raid {
-    /// Whether it is this raid that has to find a weakness.
+    /// Whether this suite has to find the weakness.
     pub(super) fn seeks(&self, weakness: &Weakness) -> bool {
         let raid = match (weakness.rule, weakness.place) {
             (_, Place::Http("sessionId")) => "stream",
             (_, Place::Http(_)) => "people",
-            // Refunds destroy.
+            // Refunds are destructive.
             ("bfla", _) | ("bola", Place::Argument { tool: "refund_payment", .. }) => "roles",
             ("bola", _) => "people",
             _ => "server",
@@ -90,7 +90,7 @@ impl Raid {
         self.name == raid
     }
 
-    /// Writes the suite beside its reports.
+    /// Writes the suite to the folder of its reports.
     pub(super) fn write(&self, desk: &Desk) {
         folder::write(&format!("{}.yaml", self.name), &folder::suite(self.suite, desk), desk);
     }
@@ -99,12 +99,12 @@ impl Raid {
         folder::path(&format!("{}.yaml", self.name))
     }
 
-    /// The report of a raid.
+    /// Path of the report about a twin.
     pub(super) fn report(&self, twin: Twin) -> PathBuf {
         folder::path(&format!("{}-{}.html", word(twin), self.name))
     }
 
-    /// Attacks one twin. What it starts ends with it.
+    /// Attacks one twin, and stops all processes that it starts.
     pub(super) async fn run(&self, twin: Twin, desk: &Desk) -> Result<Raided, String> {
         let mut prepared = self.prepare(desk).await?;
         let target = prepared.target_mut().ok_or("the suite has no target")?;
@@ -112,7 +112,7 @@ impl Raid {
         prepared.name(&format!("techmart, {}", word(twin)));
         let mut feed = Feed::new(desk);
         if let Err(why) = feed.own_file(&self.report(twin), desk) {
-            // A folder that cannot be written to must not keep anybody from the demonstration.
+            // A folder that is not writable must not stop the demo.
             desk.console.warn(&why);
         }
         let outcome = job::follow(prepared, desk, |event| feed.event(event)).await;
@@ -144,7 +144,7 @@ impl Raid {
         prepared.map_err(|refusal| job::refused(&refusal, desk).0)
     }
 
-    /// Puts the twin where the suite has its example: this program, or an address that is free.
+    /// Replaces the example target of the suite by the twin: by the command of this program, or by a served URL.
     async fn open(
         &self,
         twin: Twin,

@@ -1,15 +1,15 @@
-//! Which of the planted weaknesses were found, and what was found that nobody planted.
+//! Which planted weaknesses were found, and which findings are false positives.
 
 use quintain_demo::{Place, Twin, Weakness, weaknesses};
 use quintain_evidence::finding::{Confidence, Finding, Place as Found};
 
 use super::raids::{Raid, Raided};
 
-/// What all raids together amount to.
+/// The combined result of all attacks.
 pub(super) struct Verdict<'r> {
-    /// Every planted weakness, with the raid and the finding that proves it best.
+    /// Every planted weakness, with the name of the suite and the finding that proves it best.
     pub(super) planted: Vec<(&'static Weakness, Option<(&'r str, &'r Finding)>)>,
-    /// What was found in the patched twin.
+    /// Findings in the patched twin.
     pub(super) wrong: Vec<(&'r str, &'r Finding)>,
 }
 
@@ -26,7 +26,7 @@ impl<'r> Verdict<'r> {
                 .filter(counts)
                 .filter(|(_, finding)| proves(finding, weakness));
             let rank = |found: &(&str, &Finding)| (found.1.confidence, found.1.severity);
-            // Of equals the first; `max_by_key` takes the last.
+            // The first of equals; `max_by_key` would take the last.
             let best =
                 mine.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best });
             (weakness, best)
@@ -49,7 +49,7 @@ impl<'r> Verdict<'r> {
         self.missed().next().is_none() && self.wrong.is_empty()
     }
 
-    /// Those that are proved beyond doubt.
+    /// Number of weaknesses with a confirmed finding.
     pub(super) fn confirmed(&self) -> usize {
         let sure = |found: &Option<(&str, &Finding)>| {
             found.is_some_and(|(_, finding)| finding.confidence == Confidence::Confirmed)
@@ -75,7 +75,7 @@ fn proves(finding: &Finding, weakness: &Weakness) -> bool {
         }
 }
 
-/// Whether a finding is about this header or habit of HTTP.
+/// Whether a finding is about this header or this aspect of HTTP.
 fn is_at(what: &str, place: &Found, title: &str) -> bool {
     match what {
         "query" => title.contains("in the query"),

@@ -1,4 +1,4 @@
-//! The options of `quintain eval`, and what they mean for a run.
+//! The options of `quintain eval`.
 
 use std::path::PathBuf;
 
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::cli::reports::Show;
 
-/// Run a suite: make its calls, check the answers, report
+/// Run a suite: make its calls, check the responses, report
 ///
-/// Reads quintain.yaml, else promptfooconfig.yaml, or the files named with -c, several as one suite.
+/// Reads quintain.yaml, else promptfooconfig.yaml, or the files named with -c as one suite.
 ///
 /// Examples:
 ///   quintain eval
@@ -25,61 +25,61 @@ pub(in crate::cli) struct Args {
     pub(super) config: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) show: Show,
-    /// Calls under way at the same time [default: 4]
+    /// Maximum number of calls in parallel [default: 4]
     #[arg(short = 'j', long, value_name = "N")]
     pub(super) max_concurrency: Option<usize>,
-    /// Run every test so many times
+    /// Run every test N times
     #[arg(long, value_name = "N")]
     pub(super) repeat: Option<u32>,
     /// Milliseconds to wait after each test
     #[arg(long, value_name = "MS")]
     pub(super) delay: Option<u64>,
-    /// Tests per second at most
+    /// Maximum number of tests per second
     #[arg(long, value_name = "N", value_parser = rate)]
     pub(super) rate: Option<f64>,
-    /// Tries after a lost connection
+    /// Number of retries after a lost connection
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) retries: u32,
-    /// Milliseconds for each test
+    /// Time limit of each test in milliseconds
     #[arg(long, value_name = "MS")]
     pub(super) timeout: Option<u64>,
-    /// Milliseconds for the whole run
+    /// Time limit of the whole run in milliseconds
     #[arg(long, value_name = "MS")]
     pub(super) max_time: Option<u64>,
-    /// A tool result with `isError` is an error of the test
+    /// Treat a tool result with `isError` as an error of the test
     #[arg(long)]
     pub(super) fail_on_tool_error: bool,
-    /// Write snapshots that differ anew
+    /// Overwrite snapshots that differ
     #[arg(short, long)]
     pub(super) update_snapshots: bool,
     /// Variable for all tests; any number of times
     #[arg(long = "var", value_name = "NAME=VALUE")]
     pub(super) vars: Vec<String>,
-    /// Name of this run
+    /// Description of this run
     #[arg(long, value_name = "TEXT")]
     pub(super) description: Option<String>,
     /// Tag of this run; any number of times
     #[arg(long = "tag", value_name = "NAME=VALUE")]
     pub(super) tags: Vec<String>,
-    /// File with further environment variables, NAME=VALUE per line; `$` is not expanded
+    /// File with additional environment variables, one NAME=VALUE per line; `$` is not expanded
     #[arg(long, value_name = "FILE")]
     pub(super) env_file: Vec<PathBuf>,
     /// Exit code when a test fails [default: 100]
     #[arg(long, value_name = "CODE")]
     pub(super) fail_exit_code: Option<u8>,
-    /// Keep nothing of this run
+    /// Do not store this run
     #[arg(long)]
     pub(super) no_write: bool,
     /// Show what the suite would start, run, read, write and contact, and run nothing
     #[arg(long, conflicts_with_all = ["watch", "resume", "retry_errors"])]
     pub(super) dry_run: bool,
-    /// Go on with an interrupted run [default: the latest]
+    /// Resume an interrupted run [default: the latest]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     pub(super) resume: Option<String>,
-    /// Run the tests of a run again that ended in an error [default: the latest]
+    /// Run the tests again that ended in an error [default: of the latest run]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest", conflicts_with = "resume")]
     pub(super) retry_errors: Option<String>,
-    /// Run again whenever a file changes that the suite is read from or a server is started from
+    /// Run again whenever a file of the suite or the program of a server changes
     #[arg(short, long)]
     pub(super) watch: bool,
     /// Show no progress
@@ -95,55 +95,55 @@ pub(in crate::cli) struct Args {
 #[derive(Debug, Clone, Default, clap::Args, Serialize)]
 #[command(next_help_heading = "Filters")]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "they are the names of the flags")]
+#[expect(clippy::struct_field_names, reason = "the fields have the names of the flags")]
 pub(super) struct Filters {
-    /// Tests whose description matches
+    /// Only tests whose description matches
     #[arg(long, value_name = "REGEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_pattern: Option<String>,
-    /// The first so many tests
+    /// Only the first N tests
     #[arg(short = 'n', long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_first_n: Option<usize>,
-    /// Tests from START up to END, counted from 0
+    /// Only tests from START up to END, counted from 0
     #[arg(long, value_name = "START:END")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_range: Option<String>,
-    /// So many tests by chance
+    /// Only N randomly chosen tests
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_sample: Option<usize>,
-    /// Makes the choice of --filter-sample repeatable
+    /// Random seed of --filter-sample
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_sample_seed: Option<u64>,
-    /// Targets whose id or label matches
+    /// Only targets whose id or label matches
     #[arg(long, visible_alias = "filter-providers", value_name = "REGEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_targets: Option<String>,
-    /// Prompts whose label or id matches
+    /// Only prompts whose label or id matches
     #[arg(long, value_name = "REGEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_prompts: Option<String>,
-    /// Tests with this metadata; any number of times
+    /// Only tests with this metadata; any number of times
     #[arg(long, value_name = "KEY=VALUE")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     filter_metadata: Vec<String>,
-    /// Tests that failed or ended in an error in a run
+    /// Only tests that failed or ended in an error in a run
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_failing: Option<String>,
-    /// Tests that failed in a run
+    /// Only tests that failed in a run
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_failing_only: Option<String>,
-    /// Tests that ended in an error in a run
+    /// Only tests that ended in an error in a run
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_errors_only: Option<String>,
 }
 
-/// Options of promptfoo that mean nothing here: answers are never cached and never shared.
+/// Options of promptfoo without effect: Quintain never caches or shares responses.
 #[derive(Debug, clap::Args)]
 pub(super) struct Ignored {
     #[arg(long, hide = true)]
@@ -156,11 +156,11 @@ pub(super) struct Ignored {
 
 fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
-    rate.ok_or_else(|| "it wants a number above 0".to_owned())
+    rate.ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 impl Args {
-    /// Which cases the run has, by the names that it stores them under.
+    /// The options that select cases, under the names in the store.
     pub(super) fn choices(&self) -> Map<String, Value> {
         let mut choices = match serde_json::to_value(&self.filters) {
             Ok(Value::Object(choices)) => choices,
@@ -170,7 +170,7 @@ impl Args {
         choices
     }
 
-    /// What the command line says instead of the suite.
+    /// The options that override the suite.
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             concurrency: self.max_concurrency,
@@ -184,11 +184,11 @@ impl Args {
         }
     }
 
-    /// `NAME=VALUE` pairs of an option.
+    /// Splits the `NAME=VALUE` pairs of an option.
     pub(super) fn pairs(flag: &str, pairs: &[String]) -> Result<Vec<(String, String)>, String> {
         let split = |pair: &String| match pair.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-            _ => Err(format!("{flag} wants NAME=VALUE, not `{pair}`")),
+            _ => Err(format!("{flag} expects NAME=VALUE, not `{pair}`")),
         };
         pairs.iter().map(split).collect()
     }

@@ -1,4 +1,4 @@
-//! A stored run that is resumed: its suite and its target, as they were.
+//! A stored run that is resumed, with its suite and its target.
 
 use std::path::PathBuf;
 
@@ -16,9 +16,9 @@ pub(in crate::cli) struct Begun {
     pub(in crate::cli) store: Store,
     pub(in crate::cli) run: Run,
     pub(in crate::cli) info: RunInfo,
-    /// Only what ended in an error is run again.
+    /// Run only the cases again that ended in an error.
     pub(in crate::cli) retry_errors: bool,
-    /// What the command line said of the target, beside its name.
+    /// What the command line said about the target, besides its name.
     pub(in crate::cli) given: Given,
     texts: Vec<SuiteText>,
 }
@@ -48,14 +48,14 @@ impl Begun {
         let given = |text: &SuiteText| is_given(&text.name) && text.text.contains(MASK);
         if self.given.is_masked() || self.texts.iter().any(given) {
             let what = "the command line of this run contained secrets, which are not stored";
-            let help = "name the target again (`--url URL` or `-- COMMAND`), or run it anew";
+            let help = "name the target again (`--url URL` or `-- COMMAND`), or start a new run";
             return Err(say(what, Some(help.to_owned())));
         }
         Ok(())
     }
 
-    /// The suite as it was, and where its servers ran if that was somewhere else. Secrets are not stored, so the
-    /// files are read again where they are the same but for those.
+    /// The suite of the run, and the working directory of its servers if it differs. Secrets are not stored, so files
+    /// are read from disk if they differ from the stored text only in secrets.
     pub(in crate::cli) fn unmasked(
         &self,
         desk: &Desk,
@@ -64,8 +64,8 @@ impl Begun {
         Ok((self.files(desk)?, self.given.elsewhere(&desk.context.cwd)))
     }
 
-    /// The target of the run: as this command line names it, else as the run did. With it come the options
-    /// that count, and the texts of the suite, if there is one.
+    /// The target of the run: from this command line, else as stored. Returns it with the options that apply, and the
+    /// texts of the suite, if there is one.
     pub(in crate::cli) fn target(
         &self,
         args: &TargetArgs,
@@ -78,7 +78,7 @@ impl Begun {
             let files = if args.config.is_empty() { self.files(desk)? } else { over.files(desk)? };
             return Ok((over, request, files));
         }
-        // What lies around is not attacked instead of what was.
+        // Never attack a default suite of the working directory instead of the target of the run.
         if self.texts.is_empty() && !over.is_named() {
             let help = "name the target again: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
             let what = format!("{} does not say how its target was started", self.run.id);
@@ -103,12 +103,13 @@ impl Begun {
                 Some(now) => now.into(),
                 None if is_given(name) => text.clone(),
                 None if text.contains(MASK) => {
-                    let help = "run it anew: what a run stores holds no secrets";
-                    let what = format!("`{name}` has changed since this run, and it holds secrets");
+                    let help = "start a new run: stored runs contain no secrets";
+                    let what =
+                        format!("`{name}` has changed since this run, and it contains secrets");
                     return Err(say(what, Some(help.to_owned())));
                 }
                 None => {
-                    desk.console.warn(&format!("`{name}` has changed; it is used as it was"));
+                    desk.console.warn(&format!("`{name}` has changed; the stored version is used"));
                     text.clone()
                 }
             };
@@ -119,12 +120,12 @@ impl Begun {
     }
 }
 
-/// Whether a part of a suite stands for something on the command line.
+/// Whether a text of the suite comes from the command line.
 fn is_given(name: &str) -> bool {
     name == suite::VARS
 }
 
-/// Whether a text is the same as a stored one, whatever stands in the place of its secrets.
+/// Whether a text equals a stored one except for masked secrets.
 fn is_same_but_masked(stored: &str, text: &str) -> bool {
     let mut parts = stored.split(MASK);
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {

@@ -1,4 +1,4 @@
-//! `quintain eval --dry-run`: what a suite would do, read from the file alone. Nothing is run, started or contacted.
+//! `quintain eval --dry-run`: shows what a suite would do. It only reads the files: runs, starts and contacts nothing.
 
 use quintain_engine::jobs::Choices;
 use quintain_suite::effects::of_suite;

@@ -1,4 +1,4 @@
-//! `quintain eval`: run a suite.
+//! `quintain eval`: runs a suite.
 
 mod args;
 mod begun;

@@ -1,4 +1,4 @@
-//! Shows how far a run is: a bar on a terminal, a line now and then elsewhere.
+//! Shows the progress of a run: a bar on a terminal, elsewhere a line from time to time.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use quintain_evidence::result::CaseStatus;
 
 use crate::console::Console;
 
-/// How often a line is printed where no bar can be shown.
+/// Interval of lines where no bar is shown.
 const EVERY: Duration = Duration::from_secs(10);
 
 pub(in crate::cli) struct Progress<'a> {
@@ -20,7 +20,7 @@ pub(in crate::cli) struct Progress<'a> {
     done: usize,
     bad: usize,
     last: Instant,
-    /// What was printed already.
+    /// Phases that were printed already.
     phases: HashSet<String>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Progress<'a> {
         Self { console, bar, lines, planned: 0, done: 0, bad: 0, last, phases }
     }
 
-    /// Tells of an event. What is printed for it meanwhile does not get in the way of the bar.
+    /// Updates the progress. Suspends the bar while `print` runs.
     pub(in crate::cli) fn event(&mut self, event: &Event, print: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -70,11 +70,11 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Long work says what it is about.
+    /// Shows the phase of a long run.
     fn phase(&mut self, phase: &str) {
         match &self.bar {
             Some(bar) => bar.set_message(phase.to_owned()),
-            // Hits are confirmed while others are attacked: what comes and goes is printed once.
+            // Phases overlap: findings are confirmed while other attacks run. Each phase is printed once.
             None if self.lines && self.phases.insert(phase.to_owned()) => self.console.err(phase),
             None => {}
         }

@@ -34,7 +34,7 @@ pub(super) async fn once(args: &Args, desk: &Desk) -> Exit {
     }
 }
 
-/// Why there was no run. It has been said already.
+/// Why there was no run. The error was printed already.
 struct Stopped {
     what: String,
     exit: Exit,
@@ -94,7 +94,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let id = prepared.info().id.clone();
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar);
     let outcome = job::follow(prepared, desk, |event| {
-        // Phases of a suite are too short to be shown.
+        // The phases of a suite are too short to show.
         if !matches!(event, Event::Phase(_)) {
             progress.event(event, || feed.event(event));
         }
@@ -106,7 +106,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     Ok(conclude(&outcome, kept, written, args.fail_exit_code, desk))
 }
 
-/// The run to go on with, if one is named.
+/// The run to resume, if any.
 async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Stopped> {
     let (wanted, retry_errors) = match (&args.resume, &args.retry_errors) {
         (Some(run), _) => (run, false),
@@ -121,18 +121,18 @@ async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Stopped> {
     found.await.map(Some).map_err(failed)
 }
 
-/// The files of the suite that the command line names.
+/// The suite files that the command line names.
 pub(super) fn fresh(args: &Args, desk: &Desk) -> Result<Vec<SuiteFile>, Wrong> {
     let files = suite::find(&args.config, desk);
     if files.is_empty() {
         let help = "write quintain.yaml, name a file with `-c FILE`, or start with `quintain init`";
-        return Err(suite::say("there is no suite here", Some(help.to_owned())));
+        return Err(suite::say("no suite found", Some(help.to_owned())));
     }
     let vars = Args::pairs(suite::VARS, &args.vars).map_err(|what| suite::say(what, None))?;
     suite::read(&files, vars, desk)
 }
 
-/// Where the run is kept. A run that cannot be kept is still worth its reports.
+/// Opens the store. A run continues without it, because its reports are still useful.
 async fn open_store(args: &Args, desk: &Desk, begun: Option<&Begun>) -> Option<Store> {
     if let Some(begun) = begun {
         return Some(begun.store.clone());
@@ -143,7 +143,7 @@ async fn open_store(args: &Args, desk: &Desk, begun: Option<&Begun>) -> Option<S
     store::open_or_warn(desk).await
 }
 
-/// The variables of the files that the user names.
+/// Reads the environment variables of `--env-file`.
 pub(super) fn env_files(
     args: &Args,
     desk: &Desk,
@@ -155,7 +155,7 @@ pub(super) fn env_files(
             .text(&desk.context.cwd.join(file))
             .map_err(|error| (format!("cannot read `{}`: {error}", file.display()), None))?;
         let entries = read_env_file(&text).map_err(|BadLine(line)| {
-            let what = format!("line {line} of `{}` cannot be read", file.display());
+            let what = format!("line {line} of `{}` is not valid", file.display());
             (what, Some(BadLine::HELP))
         })?;
         for (name, value) in entries {

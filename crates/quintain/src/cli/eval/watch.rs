@@ -11,10 +11,10 @@ use super::run::once;
 use crate::cli::Desk;
 use crate::exit::Exit;
 
-/// How often files are looked at. Editors replace files, which watchers of the system handle each in
-/// their own way; a look at a few time stamps costs nothing.
+/// Interval of checks for changes. Editors replace files, and the file watchers of operating systems differ in how they
+/// report that; comparing a few time stamps is cheap.
 const LOOK: Duration = Duration::from_millis(300);
-/// A look that takes long, at a pattern over many folders, is taken less often.
+/// A slow check, such as for a pattern over many folders, runs less often: it waits this many times its duration.
 const REST: u32 = 10;
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
@@ -25,7 +25,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
             return exit;
         }
         let files = desk.files.take();
-        desk.console.note("waiting for a change; Ctrl-C ends");
+        desk.console.note("waiting for a change; press Ctrl-C to stop");
         let changed = async {
             loop {
                 let begun = Instant::now();
@@ -42,14 +42,13 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     }
 }
 
-/// The programs and scripts that targets are started from: who writes a server wants to see at once
-/// what came of it.
+/// The programs and scripts that targets are started from, so that a change of the server's code starts a new run.
 pub(super) fn programs(suite: &Suite, cwd: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut add = |folder: &Path, program: &Path, args: &[&Path]| {
-        // Without a folder it is looked up elsewhere.
+        // A program without a folder is searched in `PATH`.
         let program = Some(program).filter(|program| program.components().count() > 1);
-        // Other arguments may be what the program writes.
+        // Other arguments may be files that the program writes.
         let scripts = args.iter().copied().filter(|arg| is_code(arg));
         found.extend(program.into_iter().chain(scripts).map(|path| folder.join(path)));
     };
@@ -71,7 +70,7 @@ pub(super) fn programs(suite: &Suite, cwd: &Path) -> Vec<PathBuf> {
                 let args: Vec<&Path> = exec.args.iter().map(Path::new).collect();
                 add(&exec.base_dir, Path::new(&exec.command), &args);
             }
-            // What code is read from is noted as it is read.
+            // Files with code are recorded when they are read.
             TargetKind::Code(_) | TargetKind::Echo | TargetKind::Http(_) | TargetKind::Other => {}
         }
     }

@@ -1,11 +1,11 @@
-//! `--budget-calls` and `--budget-seconds`, as every command has them that calls a target by itself.
+//! `--budget-calls` and `--budget-seconds`, for all commands that generate calls.
 
 #[derive(Debug, clap::Args)]
 pub(super) struct BudgetArgs {
-    /// Calls of the whole run at most
+    /// Maximum number of calls in the run
     #[arg(long, value_name = "N")]
     budget_calls: Option<usize>,
-    /// Seconds of the whole run at most [default: those of the suite, else 300]
+    /// Time limit of the run in seconds [default: that of the suite, else 300]
     #[arg(long, value_name = "N")]
     budget_seconds: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! `quintain redteam generate`: attempts as tests.
+//! `quintain redteam generate`: writes attack attempts as tests.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,14 +24,13 @@ use crate::cli::redteam::run::failed_attack;
 use crate::cli::target::TargetArgs;
 use crate::exit::Exit;
 
-/// Tests of each attack, if nothing else is said.
+/// Default number of tests for each attack.
 const NUM_TESTS: usize = 5;
 
 /// Write attacks as a suite of tests
 ///
-/// The target is surveyed and learned, but not attacked: attempts that can be judged by their answers are written
-/// as tests, for `quintain eval`. What has to be watched elsewhere is left to `quintain redteam run`, and
-/// named.
+/// Surveys the target and learns from it, but does not attack it. Attempts whose success shows in the response become
+/// tests for `quintain eval`; the suite lists the other attacks, which only `quintain redteam run` can judge.
 ///
 /// Examples:
 ///   quintain redteam generate -c quintain.yaml -o redteam.yaml
@@ -40,13 +39,13 @@ const NUM_TESTS: usize = 5;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Where to write the suite
+    /// File to write the suite to
     #[arg(short, long, value_name = "FILE", default_value = "redteam.yaml")]
     output: PathBuf,
     /// Attacks and collections, separated by commas [default: those of the suite, else all]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     plugins: Vec<String>,
-    /// Tests of each attack at most [default: those of the suite, else 5]
+    /// Maximum number of tests for each attack [default: that of the suite, else 5]
     #[arg(long, value_name = "N")]
     num_tests: Option<usize>,
     /// Strategies, separated by commas [default: those of the suite]
@@ -59,16 +58,16 @@ pub(super) struct Args {
     budget: BudgetArgs,
     #[command(flatten)]
     destructive: DestructiveArgs,
-    /// Learn a target that is not on this machine; you must be allowed to
+    /// Call a target that is not on this machine; you need permission to test it
     #[arg(long)]
     allow_remote: bool,
-    /// Replace files that are there already
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
-    /// Print what was written as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    // Last, since its heading would cover the options after it.
+    // Last, because its heading would also cover the options that follow it.
     #[command(flatten)]
     target: TargetArgs,
 }
@@ -81,8 +80,12 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 
 async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     if desk.context.cwd.join(&args.output).exists() && !args.force {
-        let what = format!("`{}` is there already", args.output.display());
-        return Err(usage(&what, "name another with `-o`, or replace it with `--force`", desk));
+        let what = format!("`{}` already exists", args.output.display());
+        return Err(usage(
+            &what,
+            "name another file with `-o`, or overwrite it with `--force`",
+            desk,
+        ));
     }
     let (target, world, opened) = args.target.resolve_with_suite(None, desk, args.json)?;
     let orders = adjusted(args, orders::of_suite(opened.as_ref(), desk)?, desk)?;
@@ -109,7 +112,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     let folder = desk.context.cwd.join(&args.output);
     let folder = folder.parent().unwrap_or(&desk.context.cwd);
     let no_canary = confines(&targets, folder, desk)
-        .then_some("the suite lies in a folder that the server may read");
+        .then_some("the suite is in a folder that the server may read");
     let most = |attack: &str| {
         let order = orders.plugins.iter().find(|plugin| plugin.attack.meta().id == attack);
         order.and_then(|plugin| plugin.num_tests).unwrap_or(NUM_TESTS)
@@ -117,8 +120,8 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     let several = target.servers.len() > 1;
     let made = generated(&rehearsal.drafts, &most, (&canary, no_canary), several);
     if made.tests.is_empty() {
-        let help = "`quintain redteam run` attacks it; it watches more than answers";
-        desk.console.error("no attempt can be judged by an answer alone", Some(help));
+        let help = "use `quintain redteam run`, which observes more than responses";
+        desk.console.error("no attempt can be judged by its response alone", Some(help));
         return Err(Exit::Nothing);
     }
     if let Some(value) = &made.environment {
@@ -144,7 +147,7 @@ fn usage(what: &str, help: &str, desk: &Desk) -> Exit {
     Exit::Usage
 }
 
-/// What the command line says over the suite.
+/// Overrides the suite with the command line.
 fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit> {
     let request = OrderRequest {
         plugins: args.plugins.clone(),
@@ -160,23 +163,23 @@ fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit
         let names: Vec<Value> = args.strategies.iter().map(|name| name.trim().into()).collect();
         let parsed = strategies::parse_all(&names).map_err(|mistakes| {
             let flaws: Vec<String> = mistakes.iter().map(|it| it.flaw.to_string()).collect();
-            usage(&flaws.join("; "), "`quintain redteam strategies` shows all of them", desk)
+            usage(&flaws.join("; "), "`quintain redteam strategies` lists all of them", desk)
         })?;
         orders.strategies = parsed.into();
     }
-    // Marks of written tests follow from the seed, so a target must not know it by default.
+    // The markers of the tests derive from the seed, so by default a target must not be able to guess it.
     let chosen = args.seed.or(Some(orders.seed).filter(|seed| *seed != 0));
     orders.seed = chosen.unwrap_or_else(|| desk.context.random_seed());
-    // Writing a suite asks the target alone: a stranger's file must not choose who gets the user's keys.
+    // A suite from a stranger must not send the user's keys to a model of its choice, so only the target is asked.
     orders.not_run.extend(orders.model.take().map(|model| NotRun {
         what: format!("proposals of {}", model.name),
-        why: "is asked by `redteam run` only".to_owned(),
+        why: "is used only by `redteam run`".to_owned(),
     }));
     orders.allow_remote = args.allow_remote;
     Ok(orders)
 }
 
-/// What is left to `redteam run`, and why.
+/// The attacks that only `redteam run` can make, and why.
 fn left(orders: &Orders, made: &Regression, not_run: Vec<NotRun>) -> Vec<NotRun> {
     let tested = |id: &str| made.tests.iter().any(|test| test["metadata"]["pluginId"] == id);
     let known = |id: &str| not_run.iter().any(|one| one.what == id);
@@ -185,7 +188,7 @@ fn left(orders: &Orders, made: &Regression, not_run: Vec<NotRun>) -> Vec<NotRun>
         .filter(|id| !tested(id) && !known(id))
         .map(|what| NotRun {
             what,
-            why: "is not seen in an answer alone, or has no place here".to_owned(),
+            why: "does not show in a response alone, or has no place here".to_owned(),
         })
         .collect();
     unseen.into_iter().chain(not_run).collect()
@@ -201,12 +204,12 @@ fn text(
 ) -> String {
     let file = args.output.display();
     let mut text = comment(&format!(
-        "Attempts at {name} as tests: a test fails if its attempt works. Seed {}.\n\
-         Written by `quintain redteam generate`; run by `quintain eval -c {file}`.",
+        "Attack attempts on {name} as tests: a test fails if its attempt succeeds. Seed {}.\n\
+         Written by `quintain redteam generate`; run it with `quintain eval -c {file}`.",
         orders.seed
     ));
     text += &needs(made);
-    let mut head = json!({"description": format!("Attempts at {name}"), "targets": targets,
+    let mut head = json!({"description": format!("Attack attempts on {name}"), "targets": targets,
         "prompts": ["{{prompt}}"]});
     if let Some(purpose) = &orders.purpose {
         head["defaultTest"] = json!({"metadata": {"purpose": purpose}});
@@ -215,7 +218,7 @@ fn text(
     let _ = writeln!(text, "{}\ntests:{tests}", yaml_block(&head, 0));
     if !left.is_empty() {
         text.push('\n');
-        text += &comment("Left to `quintain redteam run`:");
+        text += &comment("Only `quintain redteam run` can try these:");
         for one in left {
             text += &comment(&format!("  {} {}", one.what, one.why));
         }
@@ -233,7 +236,7 @@ fn tell(args: &Args, files: &[(PathBuf, String)], made: &Regression, left: &[Not
         desk.console.out(&path.display().to_string());
     }
     desk.console.note(&format!(
-        "{} tests; {} attacks left to `redteam run`",
+        "{} tests; {} attacks only in `redteam run`",
         made.tests.len(),
         left.len()
     ));

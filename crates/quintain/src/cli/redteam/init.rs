@@ -1,4 +1,4 @@
-//! `quintain redteam init`: a suite to attack a target with.
+//! `quintain redteam init`: writes a suite that attacks a target.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,8 @@ use crate::exit::Exit;
 
 /// Write a suite that attacks a target
 ///
-/// The target is asked what it offers, and attacks that have something to do there are chosen; nothing is
-/// called. Without a target, the practice target stands in for it. At a terminal, what is not given is
-/// asked for.
+/// Lists what the target offers, and chooses the attacks that apply to it; calls no tools. Without a target, uses the
+/// practice target. At a terminal, asks for missing options.
 ///
 /// Examples:
 ///   quintain redteam init -- python3 server.py
@@ -31,28 +30,28 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Where to write it
+    /// Folder to write the suite to
     #[arg(value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// What the target is for, in a sentence
+    /// Purpose of the target, in one sentence
     #[arg(long, value_name = "TEXT")]
     purpose: Option<String>,
     /// Attacks and collections, separated by commas [default: those that suit the target]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     plugins: Vec<String>,
-    /// Places that each attack is tried on at most [default: 10]
+    /// Maximum number of places for each attack [default: 10]
     #[arg(long, value_name = "N")]
     num_tests: Option<usize>,
-    /// Do not start or reach the target
+    /// Do not start or contact the target
     #[arg(long)]
     offline: bool,
-    /// Replace a suite that is there already
+    /// Overwrite an existing suite
     #[arg(long)]
     force: bool,
-    /// Print what was written as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    // Last, since its heading would cover the options after it.
+    // Last, because its heading would also cover the options that follow it.
     #[command(flatten)]
     target: TargetArgs,
 }
@@ -70,8 +69,8 @@ async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
     let here = args.dir == Path::new(".");
     let path = if here { PathBuf::from(FILE) } else { args.dir.join(FILE) };
     if desk.context.cwd.join(&path).exists() && !args.force {
-        let help = "name another folder, or replace it with `--force`";
-        desk.console.error(&format!("`{}` is there already", path.display()), Some(help));
+        let help = "name another folder, or overwrite it with `--force`";
+        desk.console.error(&format!("`{}` already exists", path.display()), Some(help));
         return Err(Exit::Usage);
     }
     orders::choose(&mut Orders::default(), &args.plugins, desk)?;
@@ -82,7 +81,7 @@ async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
     if practice {
         let words = ["quintain", "demo", "--stdio", "--vulnerable"];
         args.target = TargetArgs::for_command(words.map(str::to_owned).to_vec());
-        // The program may have another name than the one that is written.
+        // The running program may have another name than the one in the suite.
         args.offline = true;
     }
     let (target, world) = args.target.resolve(desk, args.json)?;
@@ -111,10 +110,10 @@ async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
     Ok(Exit::Passed)
 }
 
-/// Asks for what was not given; an empty line takes what stands in brackets.
+/// Asks for missing options; an empty line chooses the default in brackets.
 async fn ask(args: &mut Args, desk: &Desk) {
     if !args.target.is_named() {
-        let how = "How is the server started, or at which URL is it? [the practice target]";
+        let how = "Command or URL of the server? [the practice target]";
         let line = ask_user(how, desk).await;
         if line.starts_with("http://") || line.starts_with("https://") {
             args.target = TargetArgs::for_url(line);
@@ -123,11 +122,11 @@ async fn ask(args: &mut Args, desk: &Desk) {
         }
     }
     if args.purpose.is_none() {
-        let line = ask_user("What is it for, in a sentence? [nothing said]", desk).await;
+        let line = ask_user("Purpose of the server, in one sentence? [none]", desk).await;
         args.purpose = Some(line).filter(|line| !line.is_empty());
     }
     if args.plugins.is_empty() {
-        let which = "Which attacks, separated by commas? [those that suit it]";
+        let which = "Attacks, separated by commas? [those that suit the server]";
         args.plugins = loop {
             let line = ask_user(which, desk).await;
             let names = line.split(',').map(|name| name.trim().to_owned());
@@ -138,7 +137,7 @@ async fn ask(args: &mut Args, desk: &Desk) {
         };
     }
     while args.num_tests.is_none() {
-        let how_many = format!("On how many places is each tried at most? [{NUM_TESTS}]");
+        let how_many = format!("Maximum number of places for each attack? [{NUM_TESTS}]");
         args.num_tests = match ask_user(&how_many, desk).await.as_str() {
             "" => Some(NUM_TESTS),
             line => line.parse().ok().filter(|number| *number > 0),
@@ -148,12 +147,12 @@ async fn ask(args: &mut Args, desk: &Desk) {
 
 type Fits = Vec<(&'static dyn Attack, Fit)>;
 
-/// The attacks that suit a target; none if it cannot be asked.
+/// The attacks that suit a target; none if it cannot be opened.
 async fn suited(target: &McpTarget, world: &World, desk: &Desk) -> Option<Fits> {
     let sessions = match target::open(target, world, desk).await {
         Ok(sessions) => sessions,
         Err(error) => {
-            let what = format!("{error}; all attacks are written, whether they suit or not");
+            let what = format!("{error}; the suite lists all attacks, including unsuitable ones");
             desk.console.warn(&what);
             return None;
         }
@@ -188,17 +187,17 @@ fn text(
     let config = config(name, target, &Orders::default(), &desk.redactor);
     let mut text = String::from(
         "# yaml-language-server: $schema=quintain.schema.json\n\
-         # (`quintain schema > quintain.schema.json` makes editors complete and check this file.)\n\
+         # (`quintain schema > quintain.schema.json` lets editors complete and check this file.)\n\
          #\n\
-         # `quintain redteam run` attacks the target as this says; `quintain redteam generate` writes the attempts\n\
-         # as tests. `quintain explain NAME` tells what an attack does, and what counts as its proof.\n\n",
+         # `quintain redteam run` attacks the target with this suite; `quintain redteam generate` writes the attempts\n\
+         # as tests. `quintain explain NAME` explains an attack and its proof.\n\n",
     );
     let _ = writeln!(text, "description: {}", yaml_string(&format!("Attacks on {name}")));
     if practice {
-        text += "# The practice target; put your own server in its place.\n";
+        text += "# The practice target; replace it with your own server.\n";
     }
     let _ = writeln!(text, "targets:{}\n", yaml_block(&config["targets"], 2));
-    text += "redteam:\n  # What the target is for. Attacks on access are judged by it.\n";
+    text += "redteam:\n  # The purpose of the target, used to judge attacks on access control.\n";
     match &args.purpose {
         Some(purpose) => {
             let _ = writeln!(text, "  purpose: {}", yaml_string(purpose));
@@ -207,12 +206,12 @@ fn text(
     }
     let _ = writeln!(
         text,
-        "\n  # Places that each attack is tried on at most.\n  numTests: {}\n",
+        "\n  # Maximum number of places for each attack.\n  numTests: {}\n",
         args.num_tests.unwrap_or(NUM_TESTS)
     );
     text += "  plugins:\n";
     text += &plugins(args, fits);
-    text += "\n  # How attempts are rewritten, beside the plain form; `quintain redteam strategies` lists them.\n  \
+    text += "\n  # Strategies rewrite attempts; `basic` is the plain form. `quintain redteam strategies` lists them.\n  \
              strategies:\n    - basic\n    # - base64\n    # - leetspeak\n";
     text += identities(target);
     text
@@ -241,22 +240,22 @@ fn plugins(args: &Args, fits: Option<&[(&'static dyn Attack, Fit)]>) -> String {
         match fit {
             Fit::Suits => {}
             Fit::Lacks(why) => line("# ", attack.meta().id, why),
-            Fit::NoPlace => line("# ", attack.meta().id, "nothing of its kind is listed"),
+            Fit::NoPlace => line("# ", attack.meta().id, "nothing that it attacks is listed"),
         }
     }
     text
 }
 
-/// How two people would be told apart.
+/// A commented example with two identities.
 fn identities(target: &McpTarget) -> &'static str {
     let http = matches!(target.servers.first().map(|one| &one.launch), Some(Launch::Url { .. }));
     if http {
-        "\n  # With two people, what belongs to the first is asked for by the second.\n  \
+        "\n  # With two identities, attacks request the data of the first as the second.\n  \
          # identities:\n  \
          #   - {name: alice, role: admin, auth: {type: bearer, token: '{{env.ALICE_TOKEN}}'}}\n  \
          #   - {name: bob, role: user, auth: {type: bearer, token: '{{env.BOB_TOKEN}}'}}\n"
     } else {
-        "\n  # With two people, what belongs to the first is asked for by the second.\n  \
+        "\n  # With two identities, attacks request the data of the first as the second.\n  \
          # identities:\n  \
          #   - {name: alice, role: admin, env: {API_TOKEN: '{{env.ALICE_TOKEN}}'}}\n  \
          #   - {name: bob, role: user, env: {API_TOKEN: '{{env.BOB_TOKEN}}'}}\n"

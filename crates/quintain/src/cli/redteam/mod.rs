@@ -48,7 +48,7 @@ enum Command {
 }
 
 impl Args {
-    /// Whether what was done so far is worth telling after an interruption.
+    /// Whether it reports its results after an interruption.
     pub(super) fn is_patient(&self) -> bool {
         matches!(self.command, Command::Run(_))
     }

@@ -1,4 +1,4 @@
-//! `quintain redteam plugins`: which attacks there are.
+//! `quintain redteam plugins`: lists the attacks.
 
 use std::path::PathBuf;
 
@@ -21,10 +21,10 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// List the attacks that this suite defines, too
+    /// Also list the attacks that this suite defines
     #[arg(short, long, value_name = "FILE")]
     config: Vec<PathBuf>,
-    /// List plugins of promptfoo that cannot be run, too, and what they need
+    /// Also list plugins of promptfoo that Quintain cannot run, and what they need
     #[arg(long)]
     all: bool,
     /// Print JSON
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         desk.console.out(&format!("{:width$}  {severity:8}  {}", meta.id, meta.summary));
     }
     let collections: Vec<&str> = collection_names().collect();
-    desk.console.out(&format!("\nCollections of them: {}", collections.join(", ")));
+    desk.console.out(&format!("\nCollections: {}", collections.join(", ")));
     if !args.all {
         let count = needy.len();
         let told = format!(
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         desk.console.out(&format!("\n{told}"));
         return Exit::Passed;
     }
-    desk.console.out("\nKnown, and not run:");
+    desk.console.out("\nKnown, but not supported:");
     let width = needy.iter().map(|one| one.name.len()).max().unwrap_or(0);
     for one in &needy {
         desk.console.out(&format!("{:width$}  needs {}", one.name, one.needs));
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
     Exit::Passed
 }
 
-/// The attacks of the suite, if one is named.
+/// The attacks that the suite defines, if one is named.
 fn defined(args: &Args, desk: &Desk) -> Result<Vec<AnyAttack>, Exit> {
     if args.config.is_empty() {
         return Ok(Vec::new());

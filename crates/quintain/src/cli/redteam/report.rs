@@ -1,4 +1,4 @@
-//! `quintain redteam report`: the findings of an earlier run.
+//! `quintain redteam report`: shows the findings of an earlier run.
 
 use quintain_engine::store::{RunKind, StoreError};
 
@@ -6,7 +6,7 @@ use crate::cli::reports::Show;
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
 
-/// Show what an earlier red-team run found
+/// Show the findings of an earlier red-team run
 ///
 /// Examples:
 ///   quintain redteam report
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Which run
+    /// Run to report
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `quintain redteam run`: one campaign, from the orders to an exit code.
+//! `quintain redteam run`: one red-team run, from the suite to an exit code.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ use crate::exit::Exit;
 
 /// Attack a target: survey, learn, attack, confirm, report
 ///
-/// Only a target that you name is attacked, with benign payloads. One that is not on this machine needs
+/// Attacks only the target that you name, with benign payloads. A target that is not on this machine needs
 /// --allow-remote; tools that may destroy something or change settings need --include-destructive.
 ///
 /// Examples:
@@ -43,38 +43,37 @@ pub(super) struct Args {
     /// Attacks and collections, separated by commas [default: those of the suite, else all]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     plugins: Vec<String>,
-    /// Places that each attack is tried on at most
+    /// Maximum number of places for each attack
     #[arg(long, value_name = "N")]
     num_tests: Option<usize>,
     #[command(flatten)]
     budget: BudgetArgs,
-    /// Random seed of strategies; marks and canaries differ in every run
+    /// Random seed of strategies; markers and canaries differ in every run
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Bouts at the same time [default: 4]
+    /// Trials in parallel [default: 4]
     #[arg(short = 'j', long, value_name = "N")]
     jobs: Option<usize>,
     #[command(flatten)]
     destructive: DestructiveArgs,
-    /// Attack a target that is not on this machine; you must be allowed to
+    /// Attack a target that is not on this machine; you need permission to attack it
     #[arg(long)]
     allow_remote: bool,
-    /// Exit with 100 if a confirmed finding is as severe as this: info, low, medium, high, critical
+    /// Exit with code 100 if a confirmed finding is at least this severe: info, low, medium, high, critical
     /// [default: that of the suite, else low]
     #[arg(long, value_name = "SEVERITY", value_parser = ["info", "low", "medium", "high", "critical"])]
     fail_on: Option<String>,
-    /// In the place of exit code 100
+    /// Exit code for findings instead of 100
     #[arg(long, value_name = "CODE")]
     fail_exit_code: Option<u8>,
-    /// Findings that are accepted: a YAML or JSON list of `fingerprint`, `reason`, `expires`
+    /// Accepted findings: a YAML or JSON list of `fingerprint`, `reason`, `expires`
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Go on with a stored run that was broken off [default run: latest]; its seed, attacks and target
-    /// are used again
+    /// Resume an interrupted run [default: the latest] with its seed, attacks and target
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest",
         conflicts_with_all = ["plugins", "num_tests", "seed", "no_write"])]
     resume: Option<String>,
-    /// Keep nothing in the store
+    /// Do not store this run
     #[arg(long)]
     no_write: bool,
     /// Show what would be started and contacted, and attack nothing
@@ -85,7 +84,7 @@ pub(super) struct Args {
     no_progress_bar: bool,
     #[command(flatten)]
     show: Show,
-    // Last, since its heading would cover the options after it.
+    // Last, because its heading would also cover the options that follow it.
     #[command(flatten)]
     target: TargetArgs,
 }
@@ -156,7 +155,7 @@ async fn attempt(args: &Args, begun: Option<Begun>, desk: &Desk) -> Result<Exit,
     Ok(judged(args, &outcome, feed.finish(&desk.console), is_stored, fail_on, desk))
 }
 
-/// What a run means for the exit code.
+/// Turns the result of a run into an exit code.
 fn judged(
     args: &Args,
     outcome: &Outcome,
@@ -166,7 +165,7 @@ fn judged(
     desk: &Desk,
 ) -> Exit {
     if let Some(why) = &outcome.unsaved {
-        desk.console.error(&format!("the run could not be kept: {why}"), None);
+        desk.console.error(&format!("the run could not be stored: {why}"), None);
     }
     for (path, why) in &outcome.left {
         let path = visible(&path.to_string_lossy()).into_owned();
@@ -175,8 +174,8 @@ fn judged(
     let Some(report) = &outcome.summary.redteam else { return Exit::Nothing };
     report.unused.iter().for_each(|unused| desk.console.warn(&unused.to_string()));
     if outcome.summary.interrupted {
-        let help = if is_stored { "; `quintain redteam run --resume` goes on" } else { "" };
-        desk.console.err(&format!("interrupted; what was found is reported{help}"));
+        let help = if is_stored { "; resume with `quintain redteam run --resume`" } else { "" };
+        desk.console.err(&format!("interrupted; findings so far are reported{help}"));
         return Exit::Interrupted;
     }
     if !written {
@@ -193,11 +192,11 @@ fn judged(
         return args.fail_exit_code.map_or(Exit::Failed, Exit::FailedWith);
     }
     if let (true, Some(why)) = (report.tools.is_empty() && report.calls == 0, &report.cut_short) {
-        desk.console.error(&format!("the target did not answer in time: {why}"), None);
+        desk.console.error(&format!("the target did not respond in time: {why}"), None);
         return Exit::Unreachable;
     }
     if let Some(why) = report.cut_short.as_ref().filter(|_| outcome.tried.is_empty()) {
-        let help = "give more --budget-seconds, or find out why the target does not answer";
+        let help = "increase --budget-seconds, or find out why the target does not respond";
         desk.console.error(&format!("nothing was attacked: {why}"), Some(help));
         return Exit::Unreachable;
     }
@@ -208,7 +207,7 @@ fn judged(
     Exit::Passed
 }
 
-/// What the attack would start and contact, read from the suite alone.
+/// Shows what the attack would start and contact. Only reads the suite.
 fn dry_run(args: &Args, desk: &Desk) -> Exit {
     let (target, opened) = match args.target.read(desk, args.show.json) {
         Ok(read) => read,
@@ -251,7 +250,7 @@ fn attack_effects(target: &McpTarget, orders: &Orders) -> AttackEffects {
     }
 }
 
-/// The run to go on with, if one is named.
+/// The run to resume, if any.
 async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Exit> {
     let Some(wanted) = &args.resume else { return Ok(None) };
     let found = async {
@@ -264,9 +263,9 @@ async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Exit> {
         Exit::Usage
     })?;
     let mistake = if begun.run.kind != RunKind::Redteam {
-        Some(("is no red-team run", "`quintain runs list` shows all runs"))
+        Some(("is not a red-team run", "`quintain runs list` lists all runs"))
     } else if begun.run.state == RunState::Ended(RunEnd::Finished) {
-        Some(("has ended; there is nothing to go on with", "leave out --resume to begin anew"))
+        Some(("is finished and cannot be resumed", "start a new run without --resume"))
     } else {
         None
     };
@@ -288,7 +287,7 @@ pub(in crate::cli) fn failed(error: &RunError, target: Option<&McpTarget>, desk:
 pub(super) fn failed_attack(error: &RedteamError, target: Option<&McpTarget>, desk: &Desk) -> Exit {
     match error {
         RedteamError::Remote => {
-            let help = "--allow-remote attacks it all the same; you must be allowed to";
+            let help = "attack it with --allow-remote; you need permission to attack it";
             desk.console.error(&error.to_string(), Some(help));
             Exit::Usage
         }
@@ -308,14 +307,14 @@ pub(super) fn failed_attack(error: &RedteamError, target: Option<&McpTarget>, de
     }
 }
 
-/// How a command line names the target of a run: as the one at hand did, or by how it is started.
+/// The words of a command line that name the target of a run: as this command line does, or by its launch.
 pub(in crate::cli) fn named(given: &TargetArgs, prepared: &Prepared, with_suite: bool) -> String {
     let launch = prepared.target().map(reproduced_by);
     given.again(prepared.suite().filter(|_| with_suite), launch)
 }
 
 impl Args {
-    /// What counts instead of what the suite orders.
+    /// The options that override the suite.
     fn orders(&self, desk: &Desk) -> Result<OrderRequest, Exit> {
         let (suppressions, today) = match &self.baseline {
             Some(file) => (baseline::read(file, desk)?, baseline::today(desk)),

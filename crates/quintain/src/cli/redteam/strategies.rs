@@ -1,4 +1,4 @@
-//! `quintain redteam strategies`: how attacks can be rewritten.
+//! `quintain redteam strategies`: lists the strategies.
 
 use quintain_redteam::strategies;
 use serde_json::json;

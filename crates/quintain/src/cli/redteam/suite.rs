@@ -1,4 +1,4 @@
-//! `quintain redteam suite`: findings as tests.
+//! `quintain redteam suite`: writes findings as tests.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ use crate::exit::Exit;
 
 /// Write the findings of a run as a suite of tests
 ///
-/// The tests fail as long as a weakness is there and pass once it is mended. Findings whose proof is in no
-/// answer (connections, files, times) are named in the suite with the command that tries them again.
+/// A test fails while its weakness exists, and passes once it is fixed. Findings whose proof is not in a response
+/// (connections, files, times) are listed in the suite, with the command that tries them again.
 ///
 /// Examples:
 ///   quintain redteam suite
@@ -30,42 +30,42 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Which run: an id, `latest`, or a JSON report
+    /// Run with the findings: an id, `latest`, or a JSON report
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
-    /// Where to write the suite; `-` prints it
+    /// File to write the suite to; `-` prints it
     #[arg(short, long, value_name = "FILE", default_value = "regression.yaml")]
     output: PathBuf,
-    /// Findings that are only suspected become tests too
+    /// Write tests for suspected findings, too
     #[arg(long)]
     suspected: bool,
-    /// Findings below this severity make no tests: info, low, medium, high, critical
+    /// Minimum severity of findings: info, low, medium, high, critical
     #[arg(long, value_name = "SEVERITY", default_value = "info", value_parser = ["info", "low", "medium", "high", "critical"])]
     min_severity: String,
-    /// Replace files that are there already
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
-    /// Print what was written as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    // Last, since its heading would cover the options after it.
+    // Last, because its heading would also cover the options that follow it.
     #[command(flatten)]
     target: TargetArgs,
 }
 
-/// What is known of a run.
+/// A run from the store or from a report.
 struct Known {
     run: String,
     findings: Vec<Finding>,
     tools: Vec<String>,
     targets: Vec<Value>,
-    /// Whether the store knows who the target was attacked as.
+    /// Whether the run is in the store, with its identities.
     stored: bool,
 }
 
 impl Known {
-    /// What a command line says to try a finding again: the run knows its identities, a suite of tests
-    /// its targets only.
+    /// The options of `quintain replay` for this run: a stored run knows its identities, a suite of tests only its
+    /// targets.
     fn again(&self, file: &str) -> String {
         let label = self.targets.first().and_then(|target| target["label"].as_str());
         match label.filter(|_| self.targets.len() > 1) {
@@ -98,15 +98,15 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     }
     if known.targets.is_empty() {
         let help = "name the target: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
-        let what = format!("{} does not tell how its target was started", known.run);
+        let what = format!("{} does not say how its target was started", known.run);
         return Err(usage(&what, Some(help), desk));
     }
     let printed = args.output == Path::new("-");
     let made = tests(args, &known, printed, desk);
     let text = text(args, &mut known, &made);
     if made.tests.is_empty() && !args.json {
-        let help = "`quintain replay --all` tries them again";
-        let what = format!("no finding of {} can be told from an answer", known.run);
+        let help = "try them again with `quintain replay --all`";
+        let what = format!("no finding of {} has its proof in a response", known.run);
         desk.console.error(&what, Some(help));
         return Err(Exit::Nothing);
     }
@@ -120,10 +120,10 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     if let Some((there, _)) =
         files.iter().find(|(path, _)| !args.force && desk.context.cwd.join(path).exists())
     {
-        let what = format!("`{}` is there already", there.display());
+        let what = format!("`{}` already exists", there.display());
         return Err(usage(
             &what,
-            Some("name another with `-o`, or replace it with `--force`"),
+            Some("name another file with `-o`, or overwrite it with `--force`"),
             desk,
         ));
     }
@@ -145,7 +145,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         }
         let left = match made.left.len() {
             0 => String::new(),
-            left => format!("; {left} left, see the end of the file"),
+            left => format!("; {left} without a test, see the end of the file"),
         };
         let tests = if made.tests.len() == 1 { "test" } else { "tests" };
         desk.console.note(&format!("{} {tests}{left}", made.tests.len()));
@@ -159,7 +159,7 @@ fn usage(what: &str, help: Option<&str>, desk: &Desk) -> Exit {
     Exit::Usage
 }
 
-/// Looks the run up: in the store, or in a report.
+/// Finds the run in the store, or in a report.
 async fn known(args: &Args, desk: &Desk) -> Result<Known, Exit> {
     let path = desk.context.cwd.join(&args.run);
     if path.extension().is_some_and(|ending| ending == "json") || path.is_file() {
@@ -190,10 +190,10 @@ fn of_file(path: &Path, name: &str, desk: &Desk) -> Result<Known, Exit> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(&format!("cannot read `{name}`: {error}"), None, desk))?;
     let report: Value = serde_json::from_str(&text)
-        .map_err(|error| usage(&format!("`{name}` is no JSON: {error}"), None, desk))?;
+        .map_err(|error| usage(&format!("`{name}` is not valid JSON: {error}"), None, desk))?;
     let findings = report.get("findings").cloned().ok_or_else(|| {
-        let help = "`quintain redteam run -o findings.json` writes one";
-        usage(&format!("`{name}` is no report of a red-team run"), Some(help), desk)
+        let help = "write one with `quintain redteam run -o findings.json`";
+        usage(&format!("`{name}` is not a report of a red-team run"), Some(help), desk)
     })?;
     let findings = serde_json::from_value(findings).map_err(|error| {
         usage(&format!("the findings of `{name}` cannot be read: {error}"), None, desk)
@@ -223,9 +223,9 @@ fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
     let folder = desk.context.cwd.join(&args.output);
     let folder = folder.parent().unwrap_or(&desk.context.cwd);
     let no_canary = if printed {
-        Some("it needs a file beside the suite; `-o FILE` writes both")
+        Some("it needs a file next to the suite; `-o FILE` writes both")
     } else if confines(&known.targets, folder, desk) {
-        Some("the suite lies in a folder that the server may read; `-o` writes it elsewhere")
+        Some("the suite is in a folder that the server may read; use `-o` to write it elsewhere")
     } else {
         None
     };
@@ -243,7 +243,7 @@ fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
     regression(&known.findings, &ground)
 }
 
-/// Whether a folder is inside of one that the command line of a target names.
+/// Whether a folder is inside one that the command line of a target names.
 pub(super) fn confines(targets: &[Value], folder: &Path, desk: &Desk) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let servers = targets.iter().flat_map(|target| {
@@ -265,8 +265,8 @@ fn text(args: &Args, known: &mut Known, made: &Regression) -> String {
     let name = known.findings.first().map_or("", |finding| finding.target.as_str());
     let file = args.output.display();
     let mut text = comment(&format!(
-        "Tests for what {} found in {name}. They fail as long as a weakness is there.\n\
-         Written by `quintain redteam suite`; run by `quintain eval -c {file}`.",
+        "Tests for the findings of {} in {name}. A test fails while its weakness exists.\n\
+         Written by `quintain redteam suite`; run it with `quintain eval -c {file}`.",
         known.run
     ));
     text += &needs(made);
@@ -277,7 +277,7 @@ fn text(args: &Args, known: &mut Known, made: &Regression) -> String {
     text.push('\n');
     if !made.left.is_empty() {
         text.push('\n');
-        text += &comment("Not tested here; the command tries it again:");
+        text += &comment("Not tested here; these commands try them again:");
         let again = known.again(&file.to_string());
         for left in &made.left {
             text += &comment(&format!(
@@ -289,7 +289,7 @@ fn text(args: &Args, known: &mut Known, made: &Regression) -> String {
     text
 }
 
-/// What stands in the environment of every server that is started.
+/// Adds the canary to the environment of every started server.
 pub(super) fn with_canary(target: &mut Value, value: &str) {
     let config = &mut target["config"];
     let servers: Vec<&mut Value> = match config.get_mut("servers").and_then(Value::as_array_mut) {

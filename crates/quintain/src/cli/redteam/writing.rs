@@ -1,4 +1,4 @@
-//! What the commands that write suites share: how a target is written, and files that are not replaced.
+//! Shared by the commands that write suites: comments, and files that are not overwritten without `--force`.
 
 use std::path::Path;
 
@@ -8,35 +8,35 @@ use quintain_source::visible;
 
 use crate::cli::{Desk, own_file};
 
-/// Lines of a comment; what a target said is made visible.
+/// The lines of a comment; text from a target is made visible.
 pub(super) fn comment(text: &str) -> String {
     let lines = text.lines().map(|line| format!("# {}", visible(line)).trim_end().to_owned());
     lines.map(|line| line + "\n").collect()
 }
 
-/// What tests need beside their suite, as comments.
+/// What the tests need besides their suite, as comments.
 pub(super) fn needs(made: &Regression) -> String {
     let mut text = String::new();
     if !made.files.is_empty() {
         let names: Vec<&str> = made.files.iter().map(|(name, _)| name.as_str()).collect();
         text += &comment(&format!(
-            "{} must lie beside this file: servers are asked to read what they must not.",
+            "{} must be next to this file: tests ask servers to read files that they must not read.",
             names.join(" and ")
         ));
     }
     if made.environment.is_some() {
         text += &comment(&format!(
-            "{ENV_CANARY} stands in the environment of the server, where nobody should see it."
+            "{ENV_CANARY} is in the environment of the server, which must not disclose it."
         ));
     }
     text
 }
 
-/// Writes a file that must not be there yet, unless it may be replaced.
+/// Writes a file; fails if it exists, unless `force` is set.
 pub(super) fn write(path: &Path, text: &str, force: bool, desk: &Desk) -> Result<(), String> {
     let full = desk.context.cwd.join(path);
     if own_file::exists(&full) && !force {
-        return Err(format!("`{}` is there already", path.display()));
+        return Err(format!("`{}` already exists", path.display()));
     }
     let text = desk.redactor.text(text);
     let is_bare = path.parent().is_some_and(|above| above.as_os_str().is_empty());

@@ -8,9 +8,9 @@ use crate::cli::Desk;
 use crate::cli::ask_user::ask_user;
 use crate::exit::Exit;
 
-/// Delete earlier runs for good
+/// Delete earlier runs permanently
 ///
-/// Deleting more than one run asks for confirmation, or needs `--yes` where nobody can answer.
+/// Deleting more than one run asks for confirmation, or needs `--yes` without a terminal.
 ///
 /// Examples:
 ///   quintain runs delete latest
@@ -19,18 +19,18 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Which runs
+    /// Runs to delete
     #[arg(
         value_name = "RUN",
         required_unless_present_any = ["all", "before"],
         conflicts_with_all = ["all", "before"]
     )]
     runs: Vec<String>,
-    /// Runs older than this: a span (30m, 12h, 7d, 2w), a date (2026-11-01, in UTC) or an RFC 3339
-    /// timestamp
+    /// Delete runs older than this: a span (30m, 12h, 7d, 2w), a date (2026-11-01, in UTC) or an RFC
+    /// 3339 timestamp
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     before: Option<Cutoff>,
-    /// All runs
+    /// Delete all runs
     #[arg(long, conflicts_with = "before")]
     all: bool,
     /// Delete without asking
@@ -41,7 +41,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// How many runs are named one by one.
+/// Maximum number of runs to list.
 const NAMED: usize = 10;
 
 pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
@@ -55,7 +55,7 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
             );
             return Ok(Exit::Usage);
         }
-        let text = format!("{what}\n{}\ndelete them for good? [y]es, [N]o", names(&chosen));
+        let text = format!("{what}\n{}\ndelete them permanently? [y]es, [N]o", names(&chosen));
         let answer = ask_user(&text, desk).await.to_ascii_lowercase();
         if !matches!(answer.as_str(), "y" | "yes") {
             desk.console.note("nothing was deleted");
@@ -74,7 +74,7 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
     Ok(Exit::Passed)
 }
 
-/// The runs to delete, newest first. All that are named have to be there before any is deleted.
+/// The runs to delete, newest first. Fails before any run is deleted if one of them does not exist.
 async fn chosen(args: &Args, store: &Store, desk: &Desk) -> Result<Vec<Run>, StoreError> {
     if args.all || args.before.is_some() {
         let before = args.before.map(|cutoff| cutoff.moment(desk.context.time()));
@@ -91,7 +91,7 @@ async fn chosen(args: &Args, store: &Store, desk: &Desk) -> Result<Vec<Run>, Sto
     Ok(found)
 }
 
-/// How many runs these are, and from when.
+/// The number of runs, and their period.
 fn span(runs: &[Run]) -> String {
     match runs {
         [newest, .., oldest] => {

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 /// Example: quintain runs export latest -o report.html -o results.csv
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Which run
+    /// Run to export
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
     #[arg(short, long, value_name = "FILE", required = true, help = output_help("File to write", suffixes()))]

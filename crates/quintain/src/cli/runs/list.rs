@@ -12,19 +12,19 @@ use crate::exit::Exit;
 /// Example: quintain runs list --json
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// So many at most
+    /// Maximum number of runs
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Runs whose description contains this
+    /// Only runs whose description contains this
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// Runs with this tag
+    /// Only runs with this tag
     #[arg(long, value_name = "NAME[=VALUE]")]
     tag: Option<String>,
-    /// Runs of this kind: eval, redteam, replay, rejudge
+    /// Only runs of this kind: eval, redteam, replay, rejudge
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<RunKind>,
-    /// Runs of this owner; those of the command line belong to `local`
+    /// Only runs of this owner; runs of the command line belong to `local`
     #[arg(long, value_name = "NAME")]
     owner: Option<String>,
     /// Print JSON
@@ -67,9 +67,9 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
         let asked = args.tag.is_some() || args.description.is_some();
         let asked = asked || args.kind.is_some() || args.owner.is_some();
         desk.console.note(if asked {
-            "no run is like this"
+            "no run matches"
         } else {
-            "there are no runs yet; `quintain eval` makes one"
+            "no runs yet; run `quintain eval` to create one"
         });
     }
     for run in &runs {

@@ -1,4 +1,4 @@
-//! `quintain runs`: what is kept of earlier runs.
+//! `quintain runs`: the stored runs.
 
 mod delete;
 mod export;
@@ -16,8 +16,8 @@ use crate::exit::Exit;
 
 /// List, show, delete and export earlier runs
 ///
-/// A run is named by its id, by the beginning of its id, as `latest`, or as `latest~1`, the one
-/// before it.
+/// Name a run by its id, by the start of its id, as `latest`, or as `latest~1` for the one before the
+/// latest.
 ///
 /// Examples:
 ///   quintain runs list
@@ -51,27 +51,28 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     done.await.unwrap_or_else(|error| failed(&error, desk))
 }
 
-/// Says what is wrong with the store or with the name of a run.
+/// Prints an error of the store, or about the name of a run.
 pub(super) fn failed(error: &StoreError, desk: &Desk) -> Exit {
     desk.console.error(&error.to_string(), help(error));
     Exit::Usage
 }
 
-/// Says why a run has no findings to show.
+/// Prints why a run has no findings to show.
 pub(super) fn no_attacks(run: &Run, desk: &Desk) {
     let id = &run.id;
     if run.kind == RunKind::Redteam {
         let help = "`quintain redteam run --resume` continues it";
         desk.console.error(&format!("{id} did not finish, so it has no findings yet"), Some(help));
     } else {
-        let help = "`quintain runs list` shows all runs; those of attacks begin with `redteam-`";
+        let help =
+            "`quintain runs list` lists all runs; ids of red-team runs start with `redteam-`";
         desk.console.error(&format!("{id} is not a red-team run"), Some(help));
     }
 }
 
 pub(super) fn help(error: &StoreError) -> Option<&'static str> {
     let is_name = matches!(error, StoreError::NoSuchRun { .. });
-    is_name.then_some("`quintain runs list` shows the runs there are")
+    is_name.then_some("`quintain runs list` lists the stored runs")
 }
 
 fn as_json(run: &Run, summary: Option<&Summary>) -> Value {
@@ -86,7 +87,7 @@ fn as_json(run: &Run, summary: Option<&Summary>) -> Value {
     })
 }
 
-/// A run in one line, with its id as it is to be shown.
+/// A run in one line, with its formatted id.
 fn line(run: &Run, id: &str) -> String {
     let described = run.description.as_deref().unwrap_or_default();
     let (kind, state) = (run.kind.word(), run.state.word());
@@ -96,7 +97,7 @@ fn line(run: &Run, id: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// Numbers of a run in one line.
+/// The numbers of passed, failed and errored cases.
 fn counts(run: &Run) -> String {
     match run.counts {
         Some(Counts { passed, failed, errored }) => {

@@ -17,13 +17,13 @@ use crate::exit::Exit;
 /// Example: quintain runs show latest~1
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Which run
+    /// Run to show
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
-    /// Only what did not pass
+    /// Show only cases that did not pass
     #[arg(long)]
     failures: bool,
-    /// One case with all its evidence, as JSON
+    /// Print case N with all its evidence, as JSON
     #[arg(long, value_name = "N")]
     case: Option<usize>,
     /// Print JSON

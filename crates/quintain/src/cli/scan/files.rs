@@ -1,4 +1,4 @@
-//! Finds and reads configurations and saved lists.
+//! Finds and reads client configurations and saved lists of tools.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,13 +12,13 @@ use quintain_scan::clients::{self, Candidate, Config, Dirs, Problem};
 use crate::cli::Desk;
 use crate::context::Context;
 
-/// No configuration is that large; some clients keep their history beside the servers.
+/// Maximum size of a configuration; some clients keep their history in the same file.
 const MAX_BYTES: u64 = 64 << 20;
-/// Folders below a `**`.
+/// Maximum number of folders that `**` matches.
 const MAX_FOLDERS: usize = 5_000;
 const MAX_DEPTH: usize = 8;
 
-/// What there is to scan.
+/// The files to scan.
 pub(super) struct Found {
     pub(super) configs: Vec<Config>,
     pub(super) saved: Vec<Saved>,
@@ -31,7 +31,7 @@ pub(super) struct Saved {
 }
 
 impl Found {
-    /// Whether a file could not be understood.
+    /// Whether a file has errors.
     pub(super) fn is_broken(&self) -> bool {
         self.configs.iter().any(|config| !config.problems.is_empty())
     }
@@ -70,7 +70,7 @@ fn configuration(candidate: &Candidate, path: &Path) -> Config {
     }
 }
 
-/// The files that the user named, whatever they are; else everything that cannot be read.
+/// Reads the files that the user named, of any kind. Returns all errors if some cannot be read.
 pub(super) fn named(paths: &[PathBuf], desk: &Desk) -> Result<Found, Vec<String>> {
     let mut found = Found { configs: Vec::new(), saved: Vec::new() };
     let mut wrong = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn named(paths: &[PathBuf], desk: &Desk) -> Result<Found, Vec<String>
     Ok(found)
 }
 
-/// What stands in a file. What is found in a bundle stands in the manifest that it packs.
+/// The text of a file, and its path. For a bundle, both are those of the manifest inside it.
 fn text(path: &Path, desk: &Desk) -> Result<(PathBuf, String), String> {
     let full = desk.context.cwd.join(path);
     match packed(&full)? {
@@ -108,12 +108,14 @@ fn add(found: &mut Found, path: PathBuf, text: &str, desk: &Desk) {
         config.path = path;
         found.configs.push(config);
     } else {
-        desk.console
-            .warn(&format!("`{}` holds neither MCP servers nor a list of tools", path.display()));
+        desk.console.warn(&format!(
+            "`{}` contains neither MCP servers nor a list of tools",
+            path.display()
+        ));
     }
 }
 
-/// The manifest of a bundle (`.mcpb`, `.dxt`), if it is one; its size is that of the server in it.
+/// The manifest of a bundle (`.mcpb`, `.dxt`), if it is one. A bundle contains the whole server, so its size is not limited.
 fn packed(path: &Path) -> Result<Option<String>, String> {
     let found = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !found.is_file() {
@@ -155,7 +157,7 @@ fn dirs(context: &Context) -> Dirs {
     Dirs { home, app, config, project: context.cwd.clone(), variables: context.env.clone() }
 }
 
-/// The files that a path with `*` and `**` stands for, in the order of their names.
+/// The files that match a path with `*` and `**`, sorted.
 fn expand(pattern: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for component in pattern.components() {

@@ -1,4 +1,4 @@
-//! Hands what was found to the checks, and what they say to its place.
+//! Runs the checks, and assigns their findings to servers.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use quintain_wire::redact::Redactor;
 
 use super::sheet::Scan;
 
-/// From now on, no credential of the configurations is shown. Values of variables and headers are not
-/// shown to begin with, and are learned by whoever hands them to a server.
+/// Masks the credentials of the configurations from now on. Values of variables and headers are never shown, so they
+/// are learned only when a server is started with them.
 pub(super) fn learn_secrets(configs: &[Config], redactor: &Redactor) {
     let launches = configs.iter().flat_map(|config| &config.entries);
     for launch in launches.filter_map(|entry| entry.launch.as_ref()) {
@@ -26,7 +26,7 @@ pub(super) fn learn_secrets(configs: &[Config], redactor: &Redactor) {
     }
 }
 
-/// What is wrong with how servers are started.
+/// Findings about how servers are started.
 pub(super) fn launches(scan: &mut Scan, machine: &dyn Machine) {
     let judged: Vec<(usize, usize, Vec<Finding>)> = scan
         .entries()
@@ -39,7 +39,7 @@ pub(super) fn launches(scan: &mut Scan, machine: &dyn Machine) {
     }
 }
 
-/// What is wrong with what servers list; those that one client uses at once are looked at together.
+/// Findings about what servers list; servers that one client uses together are checked together.
 pub(super) fn surfaces(scan: &mut Scan) {
     let mut seen: Vec<(Option<At>, String)> = Vec::new();
     for Group { target, members } in groups(scan) {
@@ -57,7 +57,7 @@ pub(super) fn surfaces(scan: &mut Scan) {
         };
         for finding in inspect(inspections(), whose, &surfaces) {
             let at = members.get(finding.place.server());
-            // A server of the user is in the groups of all projects.
+            // A server of the user scope is in the groups of all projects.
             let key = (at.copied(), finding.fingerprint.clone());
             if seen.contains(&key) {
                 continue;
@@ -75,7 +75,7 @@ pub(super) fn surfaces(scan: &mut Scan) {
     }
 }
 
-/// Where a server stands.
+/// Place of a server in the scan.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct At {
     sheet: usize,
@@ -84,14 +84,14 @@ struct At {
 
 type Members = BTreeMap<String, At>;
 
-/// Servers that are used at once.
+/// Servers that a client uses together.
 struct Group {
     /// The id of the client.
     target: &'static str,
     members: Members,
 }
 
-/// What counts everywhere in a client, and what counts in single folders.
+/// The servers of a client that apply everywhere, and those that apply in single folders.
 #[derive(Default)]
 struct Client {
     everywhere: Members,
@@ -123,7 +123,7 @@ fn groups(scan: &Scan) -> Vec<Group> {
             continue;
         }
         for folder in folders.into_values() {
-            // A server of the folder takes the place of one of the user.
+            // A server of the folder replaces a server of the user with the same name.
             let mut members = everywhere.clone();
             members.extend(folder);
             groups.push(Group { target: id, members });
@@ -133,7 +133,7 @@ fn groups(scan: &Scan) -> Vec<Group> {
     groups
 }
 
-/// The servers of all files that the user named: whoever names several wants them together.
+/// The servers of all files that the user named; they are checked as one group.
 fn named(scan: &Scan) -> Members {
     let mut members = Members::new();
     for (at, sheet) in scan.sheets.iter().enumerate() {

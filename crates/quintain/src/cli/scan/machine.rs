@@ -1,4 +1,4 @@
-//! What the checks may know of this machine: programs and permissions.
+//! What the checks may read on this machine: programs and permissions.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ impl Machine for Here<'_> {
     }
 }
 
-/// Whether everybody may write it. In a sticky folder nobody can replace what belongs to others.
+/// Whether all users may write it. In a sticky folder, users cannot replace files of other users.
 #[cfg(unix)]
 fn is_open(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
@@ -33,7 +33,7 @@ fn is_open(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| {
         let mode = found.permissions().mode();
         let sticky = found.is_dir() && mode & 0o1000 != 0;
-        // Devices and pipes are for everybody.
+        // Devices and pipes are often writable for all users.
         (found.is_file() || found.is_dir()) && mode & 0o002 != 0 && !sticky
     })
 }

@@ -1,4 +1,4 @@
-//! `quintain scan`: what the MCP clients of this machine would start, and what is wrong with it.
+//! `quintain scan`: checks the MCP servers that the clients on this machine would start.
 
 mod files;
 mod judge;
@@ -22,10 +22,10 @@ use crate::exit::Exit;
 
 /// Check the MCP servers that clients are configured with, without starting them
 ///
-/// Without FILE, looks for the configurations of all known clients on this machine and in this folder.
-/// A FILE is a configuration of any client, or a saved answer to `tools/list`.
+/// Without FILE, searches for the configurations of all known clients on this machine and in this folder.
+/// A FILE is a configuration of any client, or a saved response to `tools/list`.
 ///
-/// Starting a server runs its command: that is done with `--start` only, and asked for each.
+/// Starts no server without `--start`, because that runs its command; asks before each start.
 ///
 /// Examples:
 ///   quintain scan
@@ -36,28 +36,28 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Configurations of clients, saved lists of tools [default: those of this machine]
+    /// Client configurations and saved lists of tools [default: all on this machine]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Start or connect to each server, after asking, and check what it lists
     #[arg(long)]
     start: bool,
-    /// Start all of them without asking
+    /// Start all servers without asking
     #[arg(long, requires = "start")]
     yes: bool,
-    /// Milliseconds to wait for an answer of a started server [default: 60000]
+    /// Milliseconds to wait for a response of a started server [default: 60000]
     #[arg(long, value_name = "MS", requires = "start")]
     timeout: Option<u64>,
-    /// Keep what the servers list in `quintain.lock`
+    /// Pin what the servers list in `quintain.lock`
     #[arg(long, conflicts_with = "verify")]
     lock: bool,
-    /// Compare with `quintain.lock`, and fail if it is not there; it is compared anyway if it is
+    /// Compare with `quintain.lock`, and fail if it does not exist; an existing one is always compared
     #[arg(long)]
     verify: bool,
-    /// End with code 100 if a finding is as severe as this: info, low, medium, high, critical, none
+    /// Exit with code 100 if a finding is at least this severe: info, low, medium, high, critical, none
     #[arg(long, value_name = "SEVERITY", default_value = "high", value_parser = severity)]
     fail_on: Threshold,
-    /// Findings that are accepted: a YAML or JSON list of `fingerprint`, `reason`, `expires`
+    /// Accepted findings: a YAML or JSON list of `fingerprint`, `reason`, `expires`
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     #[arg(short, long, value_name = "FILE", help = output_help("Write a report", output::suffixes()))]
@@ -67,7 +67,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// From which severity on a finding fails the scan.
+/// Minimum severity of findings that fail the scan.
 #[derive(Debug, Clone, Copy)]
 struct Threshold(Option<Severity>);
 
@@ -75,7 +75,7 @@ fn severity(word: &str) -> Result<Threshold, String> {
     if word.eq_ignore_ascii_case("none") {
         return Ok(Threshold(None));
     }
-    let known = || "it is one of info, low, medium, high, critical, none".to_owned();
+    let known = || "expected one of info, low, medium, high, critical, none".to_owned();
     Severity::find(word).map(|severity| Threshold(Some(severity))).ok_or_else(known)
 }
 
@@ -109,22 +109,22 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let mut scan = Scan::new(found);
     if scan.is_empty() {
         let what = if args.files.is_empty() {
-            "no MCP server is configured on this machine, as far as known clients go"
+            "no MCP server found in the configurations of known clients on this machine"
         } else {
-            "nothing in the files looks like MCP servers or a list of tools"
+            "the files contain neither MCP servers nor a list of tools"
         };
         if broken || scan.has_problems() {
             table::problems(&scan, desk);
         }
-        let help = "name a configuration, or a saved answer to `tools/list`";
+        let help = "name a configuration, or a saved response to `tools/list`";
         refuse(&args, what, Some(help), desk);
         return if broken && !args.files.is_empty() { Exit::Usage } else { Exit::Nothing };
     }
     judge::launches(&mut scan, &machine::Here { context: &desk.context });
     if args.start {
         if !args.yes && !desk.context.answers && start::is_asked(&scan) {
-            let what = "nobody can be asked whether servers may be started: there is no terminal";
-            let help = "`--yes` answers for all of them; read their commands first";
+            let what = "cannot ask whether to start the servers: there is no terminal";
+            let help = "read their commands, then use `--yes` to start all of them";
             return refuse(&args, what, Some(help), desk);
         }
         start::start(&mut scan, args.yes, args.timeout, desk).await;
@@ -161,7 +161,7 @@ fn conclude(args: &Args, scan: &Scan, broken: bool, written: bool, desk: &Desk) 
         return Exit::Usage;
     }
     let counts = |severity: Severity| args.fail_on.0.is_some_and(|least| severity >= least);
-    // What is by design is told but not bad.
+    // Findings that are by design are reported, but do not fail the scan.
     let fails = scan.findings().any(|finding| finding.note.is_none() && counts(finding.severity));
     if fails { Exit::Failed } else { Exit::Passed }
 }

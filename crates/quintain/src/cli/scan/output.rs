@@ -17,7 +17,7 @@ use super::sheet::{Line, Scan, State};
 use crate::cli::Desk;
 use crate::cli::kinds::rule_docs;
 
-/// Files that are opened before anything is done.
+/// Report files, opened before the scan starts.
 pub(super) struct Outputs(Vec<(PathBuf, Format, File)>);
 
 #[derive(Clone, Copy)]
@@ -28,14 +28,14 @@ enum Format {
 }
 
 impl Format {
-    /// By the end of a name, the usual one first.
+    /// Suffixes of each format, the usual one first.
     const ENDS: [(&'static [&'static str], Self); 3] = [
         (&[".json"], Self::Json),
         (&[".sarif", ".sarif.json"], Self::Sarif),
         (&[".md", ".markdown"], Self::Markdown),
     ];
 
-    /// The longest end wins.
+    /// The longest suffix wins.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let all =
@@ -45,7 +45,7 @@ impl Format {
     }
 }
 
-/// How files of a scan end.
+/// The usual suffixes of reports.
 pub(super) fn suffixes() -> impl Iterator<Item = &'static str> {
     Format::ENDS.iter().filter_map(|(ends, _)| ends.first().copied())
 }
@@ -55,7 +55,7 @@ impl Outputs {
         let open = |path: &PathBuf| {
             let Some(format) = Format::of(path) else {
                 let path = path.display();
-                let what = "cannot tell the format of";
+                let what = "unknown format of";
                 let known: Vec<&str> = suffixes().collect();
                 return Err(format!("{what} `{path}`; use one of {}", known.join(" ")));
             };
@@ -69,7 +69,7 @@ impl Outputs {
         paths.iter().map(open).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether all of them could be written.
+    /// Writes all reports; returns whether that succeeded.
     pub(super) fn write(self, scan: &Scan, desk: &Desk) -> bool {
         let mut complete = true;
         let document = |value: Value| {
@@ -95,7 +95,7 @@ impl Outputs {
     }
 }
 
-/// The findings for code scanning.
+/// The findings as SARIF, for code scanning.
 fn sarif(scan: &Scan) -> Value {
     let failures = scan.lines().filter_map(|line| line.failure().map(str::to_owned));
     let failures: Vec<String> = failures.collect();
@@ -107,7 +107,7 @@ fn sarif(scan: &Scan) -> Value {
     sarif_log(env!("CARGO_PKG_VERSION"), rule_docs(), &findings, &scan.suppressed, &status)
 }
 
-/// The whole scan.
+/// The whole scan as JSON.
 pub(super) fn json(scan: &Scan) -> Value {
     let files: Vec<Value> = scan
         .sheets
@@ -190,7 +190,7 @@ fn server(line: &Line, entry: Option<&Entry>) -> Value {
     shown
 }
 
-/// Names of variables and headers, never their values.
+/// Shows the names of variables and headers, never their values.
 fn launch(launch: &Launch) -> Value {
     match launch_checks::masked(launch) {
         Launch::Command { command, args, env, cwd } => json!({

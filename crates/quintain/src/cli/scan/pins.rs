@@ -1,4 +1,4 @@
-//! `quintain.lock`: what servers listed when they were last approved.
+//! `quintain.lock`: what servers listed when the user last approved them.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use crate::cli::{Desk, own_file};
 
 const FILE: &str = "quintain.lock";
 
-/// What is wrong, and advice.
+/// An error message, and advice.
 type Wrong = (String, String);
 
-/// Writes the pins, or compares with them. Returns what is worth a remark.
+/// Writes the pins, or compares with them. Returns remarks to print.
 pub(super) fn apply(
     scan: &mut Scan,
     write: bool,
@@ -30,8 +30,8 @@ pub(super) fn apply(
     let kept = read(&path)?;
     if listed.is_empty() {
         if write || verify {
-            let help = "give `--start`, or files with saved answers to `tools/list`";
-            return Err(("no server was asked what it lists".into(), help.into()));
+            let help = "use `--start`, or files with saved responses to `tools/list`";
+            return Err(("no server listed anything".into(), help.into()));
         }
         let remark =
             kept.is_some().then(|| format!("{FILE} was not compared: no server was started"));
@@ -43,14 +43,14 @@ pub(super) fn apply(
     match kept {
         Some(kept) => Ok(compare(scan, &kept, &listed)),
         None if verify => {
-            let help = "`quintain scan --start --lock` writes it";
-            Err((format!("there is no {FILE}"), help.into()))
+            let help = "write it with `quintain scan --start --lock`";
+            Err((format!("{FILE} not found"), help.into()))
         }
         None => Ok(Vec::new()),
     }
 }
 
-/// A server that said what it offers.
+/// A server, and what it listed.
 struct Listed {
     sheet: usize,
     line: usize,
@@ -58,7 +58,7 @@ struct Listed {
     surface: Surface,
 }
 
-/// What servers listed, as it may be written to a file.
+/// What the servers listed, with secrets masked.
 fn listed(scan: &Scan, redactor: &Redactor) -> Vec<Listed> {
     let mut found = Vec::new();
     for (at, sheet) in scan.sheets.iter().enumerate() {
@@ -76,7 +76,7 @@ fn listed(scan: &Scan, redactor: &Redactor) -> Vec<Listed> {
     found
 }
 
-/// What a server is called in the file.
+/// The key of a server in the lock file.
 fn key(config: &Config, entry: &Entry) -> String {
     let client = config.client.id;
     let name = &entry.name;
@@ -99,7 +99,7 @@ fn read(path: &Path) -> Result<Option<Value>, Wrong> {
         if servers { Ok(value) } else { Err("it has no `servers`".to_owned()) }
     });
     sound.map(Some).map_err(|why| {
-        (format!("cannot read {FILE}: {why}"), "restore it, or delete it and pin anew".into())
+        (format!("cannot read {FILE}: {why}"), "restore it, or delete it and pin again".into())
     })
 }
 
@@ -133,7 +133,7 @@ fn compare(scan: &mut Scan, kept: &Value, listed: &[Listed]) -> Vec<String> {
             continue;
         }
         if !rug_pull::is_kept(kept, key) {
-            remarks.push(format!("`{key}` is not pinned; `--lock` does that"));
+            remarks.push(format!("`{key}` is not pinned; use `--lock` to pin it"));
             continue;
         }
         let (target, written) = (scan.target(*sheet), scan.written(*sheet, *line));

@@ -1,4 +1,4 @@
-//! What a scan knows: files with their servers, and what was found at each.
+//! The data of a scan: files with their servers, and the findings of each.
 
 use std::path::PathBuf;
 
@@ -11,15 +11,15 @@ use quintain_scan::clients::{Config, Entry};
 
 use super::files::{Found, Saved};
 
-/// Everything a scan knows.
+/// The data of a scan.
 pub(super) struct Scan {
     pub(super) configs: Vec<Config>,
     pub(super) sheets: Vec<Sheet>,
-    /// What several servers amount to together.
+    /// Findings about several servers together.
     pub(super) together: Vec<Finding>,
-    /// Findings that a baseline excuses.
+    /// Findings that a baseline accepts.
     pub(super) suppressed: Vec<Finding>,
-    /// Entries of it that excuse nothing.
+    /// Entries of the baseline that match no finding.
     pub(super) unused: Vec<Unused>,
     /// What was not done, and why.
     pub(super) remarks: Vec<String>,
@@ -27,7 +27,7 @@ pub(super) struct Scan {
 
 /// One file.
 pub(super) struct Sheet {
-    /// Where in `configs`; none for a saved list.
+    /// Index in `configs`; none for a saved list.
     pub(super) config: Option<usize>,
     pub(super) path: PathBuf,
     pub(super) lines: Vec<Line>,
@@ -40,11 +40,11 @@ pub(super) struct Line {
     pub(super) findings: Vec<Finding>,
 }
 
-/// How far a scan got with a server.
+/// How far the scan of a server got.
 pub(super) enum State {
-    /// It was looked at where it is written.
+    /// Only its configuration was checked.
     Written,
-    /// It was to be started, and was not, for this reason.
+    /// It was not started, for this reason.
     Skipped(String),
     Failed(String),
     Listed(Box<Surface>),
@@ -105,7 +105,7 @@ impl Scan {
         sheet.config.map(|at| &self.configs[at])
     }
 
-    /// Whose servers a file holds: those of a client, or those of files that were named.
+    /// The client that the servers of a file belong to, or "files" for saved lists.
     pub(super) fn target(&self, sheet: usize) -> &'static str {
         match self.config(&self.sheets[sheet]) {
             Some(config) => config.client.id,
@@ -113,7 +113,7 @@ impl Scan {
         }
     }
 
-    /// Where a server stands; of a saved list it is the file.
+    /// Where a server is written; for a saved list, the file.
     pub(super) fn written(&self, sheet: usize, line: usize) -> Option<Written> {
         let sheet = self.sheets.get(sheet)?;
         match self.config(sheet) {
@@ -130,12 +130,12 @@ impl Scan {
         self.lines().flat_map(|line| &line.findings).chain(&self.together)
     }
 
-    /// How many findings are of a severity.
+    /// Number of findings with a severity.
     pub(super) fn count(&self, severity: Severity) -> usize {
         self.findings().filter(|finding| finding.severity == severity).count()
     }
 
-    /// Every server with its place in the file of its client: (sheet, line, entry).
+    /// Every server in a configuration: (sheet, line, configuration, entry).
     pub(super) fn entries(&self) -> impl Iterator<Item = (usize, usize, &Config, &Entry)> {
         self.sheets.iter().enumerate().flat_map(move |(at, sheet)| {
             let config = self.config(sheet);
@@ -146,7 +146,7 @@ impl Scan {
         })
     }
 
-    /// Puts findings aside that somebody has accepted.
+    /// Moves accepted findings to `suppressed`.
     pub(super) fn accept(&mut self, accepted: &[Suppression], today: &str) {
         let lines = self.sheets.iter_mut().flat_map(|sheet| &mut sheet.lines);
         for findings in lines.map(|line| &mut line.findings).chain([&mut self.together]) {
@@ -159,7 +159,7 @@ impl Scan {
         self.unused = unused(accepted, all.into_iter(), today);
     }
 
-    /// The worst first.
+    /// Sorts findings, most severe first.
     pub(super) fn sort(&mut self) {
         let lines = self.sheets.iter_mut().flat_map(|sheet| &mut sheet.lines);
         for findings in lines.map(|line| &mut line.findings).chain([&mut self.together]) {

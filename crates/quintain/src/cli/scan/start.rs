@@ -1,4 +1,4 @@
-//! Starts servers, with the consent of whoever sits at the terminal, and asks what they list.
+//! Starts servers with the consent of the user, and lists what they offer.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use crate::cli::Desk;
 use crate::cli::ask_user::ask_user;
 use crate::context::Context;
 
-/// Servers that are started at once.
+/// Number of servers to start in parallel.
 const AT_ONCE: usize = 4;
 
-/// Whether there is a server that somebody has to agree to.
+/// Whether any server needs the consent of the user.
 pub(super) fn is_asked(scan: &Scan) -> bool {
     scan.entries().any(|(.., entry)| !entry.disabled && entry.launch.is_some())
 }
@@ -47,7 +47,7 @@ pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk
     let mut agreed = Vec::new();
     for asked in asked {
         let state = match &asked.filled {
-            Err(missing) => State::Skipped(format!("{missing} is not known here")),
+            Err(missing) => State::Skipped(format!("{missing} is unknown here")),
             Ok(_) if !consent.ask(&asked, desk).await => State::Skipped("declined".into()),
             Ok(_) => {
                 agreed.push(asked);
@@ -81,13 +81,13 @@ pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk
     }
 }
 
-/// A server that is to be started.
+/// A server to start.
 struct Asked {
     sheet: usize,
     line: usize,
     title: String,
     shown: String,
-    /// The launch without references, or the reference that nobody here can fill in.
+    /// The launch with all references resolved, or the reference that cannot be resolved here.
     filled: Result<Launch, String>,
 }
 
@@ -101,14 +101,14 @@ async fn list(asked: &Asked, timeout: Option<Duration>, world: &World) -> Result
     let surfaces = sessions.surfaces(true).await;
     sessions.close().await;
     let listed = surfaces.into_iter().next().map(|(_, surface)| surface);
-    listed.ok_or_else(|| "nothing was listed".to_owned())
+    listed.ok_or_else(|| "the server listed nothing".to_owned())
 }
 
-/// What was answered so far.
+/// The user's answers so far.
 struct Consent {
-    /// The answer to everything that is still to come.
+    /// The answer for all remaining servers.
     rest: Option<bool>,
-    /// Equal launches are asked for once.
+    /// Answers by launch; equal launches are asked once.
     given: BTreeMap<Vec<String>, bool>,
 }
 
@@ -135,7 +135,7 @@ impl Consent {
     }
 }
 
-/// Everything that tells launches apart, what is not shown included.
+/// Everything that distinguishes launches, including secret values.
 fn whole(launch: &Launch) -> Vec<String> {
     let pair =
         |(name, value): (&String, &SecretString)| [name.clone(), value.expose_secret().to_owned()];
@@ -153,7 +153,7 @@ fn whole(launch: &Launch) -> Vec<String> {
     }
 }
 
-/// What references stand for here.
+/// Resolves references on this machine.
 struct Here<'a> {
     context: &'a Context,
 }

@@ -1,4 +1,4 @@
-//! How a scan looks on a terminal.
+//! A scan as text for a terminal.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::sheet::{Line, Scan, State};
 use crate::cli::Desk;
 use crate::console::{Tone, indented};
 
-/// What is wrong with files that hold no servers.
+/// Prints the errors of files without servers.
 pub(super) fn problems(scan: &Scan, desk: &Desk) {
     for config in &scan.configs {
         for problem in &config.problems {
@@ -125,7 +125,7 @@ fn told(problem: &Problem) -> String {
     format!("{}:{}: {}", problem.line, problem.column, visible(&problem.what))
 }
 
-/// How far the scan got, if that is not plain.
+/// A remark about the state of a server, if there is any.
 pub(super) fn state(state: &State) -> Option<String> {
     match state {
         State::Written => None,
@@ -170,7 +170,7 @@ pub(super) fn launch(launch: &Launch) -> String {
                 cwd.as_ref().map_or_else(String::new, |cwd| format!(" (in {})", cwd.display()));
             format!("{}{}{cwd}", words.join(" "), names("env", env.keys().collect()))
         }
-        // No client has it.
+        // Client configurations do not have this kind.
         Launch::Path { path, .. } => path.display().to_string(),
     }
 }
@@ -180,7 +180,7 @@ fn quoted(word: &String) -> String {
     if plain { word.clone() } else { format!("{word:?}") }
 }
 
-/// A path as the user would write it.
+/// A path relative to the working directory or to the home directory.
 pub(super) fn short(path: &Path, desk: &Desk) -> String {
     if let Ok(below) = path.strip_prefix(&desk.context.cwd) {
         return visible(&below.display().to_string()).into_owned();
@@ -209,7 +209,7 @@ pub(super) fn summary(scan: &Scan) -> String {
     let told = if told.is_empty() { "no findings".to_owned() } else { told.join(", ") };
     let disabled = if disabled > 0 { format!(" ({disabled} disabled)") } else { String::new() };
     let not_run = if listed == 0 {
-        "; no server was started, what they list was not checked (`--start`)"
+        "; no server was started, so what they list was not checked (use `--start`)"
     } else {
         ""
     };

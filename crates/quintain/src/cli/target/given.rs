@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 use super::TargetArgs;
 use crate::cli::Desk;
 
-/// The name that it is stored under, beside the files of the suite.
+/// The name of this text among the stored files of the suite.
 const NAME: &str = "options of the target";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(in crate::cli) struct Given {
-    /// Where the run was started; it is stored as the folder of the text.
+    /// Working directory of the run; stored as the folder of the text.
     #[serde(skip)]
     folder: Option<PathBuf>,
     /// Whether a secret was left out.
     #[serde(skip)]
     is_masked: bool,
-    /// How a target is reached that is in no suite.
+    /// Set for a target that is not in a suite.
     url: Option<String>,
     command: Vec<String>,
     /// Names of variables (`--env`).
@@ -37,15 +37,15 @@ pub(in crate::cli) struct Given {
 }
 
 impl Given {
-    /// For a command without options of a target.
+    /// For a command without options about targets.
     pub(in crate::cli) fn nothing(desk: &Desk) -> Self {
         Self { folder: Some(desk.context.cwd.clone()), ..Self::default() }
     }
 
-    /// Every option is named here, so that a new one cannot be forgotten.
+    /// Destructures all options, so that the compiler reports a new one that is missing here.
     pub(super) fn of(args: &TargetArgs, desk: &Desk) -> Self {
         let TargetArgs {
-            // Suites are stored as they are, and which target of them is an option of the run.
+            // Suites are stored separately, and the chosen target is an option of the run.
             config: _,
             target: _,
             url,
@@ -73,7 +73,7 @@ impl Given {
         }
     }
 
-    /// As it is stored.
+    /// The text to store.
     pub(in crate::cli) fn text(&self) -> Option<SuiteText> {
         Some(SuiteText {
             name: NAME.to_owned(),
@@ -82,7 +82,7 @@ impl Given {
         })
     }
 
-    /// Takes it from what was stored; runs of earlier versions have none.
+    /// Takes it from the stored texts; runs of earlier versions have none.
     pub(in crate::cli) fn take(texts: &mut Vec<SuiteText>) -> Self {
         let Some(at) = texts.iter().position(|text| text.name == NAME) else {
             return Self::default();
@@ -98,7 +98,7 @@ impl Given {
         self.is_masked
     }
 
-    /// The target and options of the first run, where this command line does not say something else.
+    /// The target and options of the stored run, overridden by this command line.
     pub(super) fn under(&self, args: &TargetArgs, desk: &Desk) -> TargetArgs {
         let missing = |flag: &str, stored: &[String], given: &[String]| {
             let missing = stored.iter().filter(|name| !given.contains(name));
@@ -109,7 +109,7 @@ impl Given {
         if !forgotten.is_empty() {
             let forgotten = forgotten.join(", ");
             desk.console.warn(&format!(
-                "the run was started with {forgotten}; values are not stored, so give them again"
+                "the run was started with {forgotten}; values are not stored, so pass them again"
             ));
         }
         TargetArgs {
@@ -127,7 +127,7 @@ impl Given {
         }
     }
 
-    /// Where the run was started, if that is not here: its servers run there again.
+    /// The working directory of the run if it is not `here`: its servers start there again.
     pub(in crate::cli) fn elsewhere(&self, here: &Path) -> Option<PathBuf> {
         self.folder.clone().filter(|folder| folder != here)
     }
