@@ -117,7 +117,7 @@ fn findings() -> Vec<Finding> {
         "x-shell",
         Severity::Critical,
         argument("ping", "/host"),
-        "ping.host is run by a shell (after a semicolon)",
+        "Command injection in `ping.host` (shell metacharacter `;`)",
         vec![
             proof(
                 "after a semicolon",
@@ -235,7 +235,7 @@ pub(super) fn redteam() -> RedteamReport {
             "x-shell",
             Severity::High,
             argument("legacy", "/name"),
-            "legacy.name is run by a shell",
+            "Command injection in `legacy.name`",
             vec![proof(
                 "after a semicolon",
                 "the response contains 42",

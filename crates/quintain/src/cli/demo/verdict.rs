@@ -81,7 +81,7 @@ fn is_at(what: &str, place: &Found, title: &str) -> bool {
         "query" => title.contains("in the query"),
         "expired" => title.contains("expired token"),
         "audience" => title.contains("another audience"),
-        "scope" => title.contains("may only read"),
+        "scope" => title.contains("read-only token"),
         what => match place {
             Found::Header { header, .. } => header.eq_ignore_ascii_case(what),
             Found::Http { aspect, .. } => aspect == what,
