@@ -45,7 +45,7 @@ impl Plan {
                 continue;
             }
             if let Some(why) = plugin.attack.falls_back(field) {
-                plan.not_run.push(NotRun { what: format!("{what} in full"), why: why.to_owned() });
+                plan.not_run.push(NotRun { what: format!("part of {what}"), why: why.to_owned() });
             }
             let statics = listed(&*plugin.attack, field);
             plan.statics.extend(statics.into_iter().map(|hit| (at, hit)));
