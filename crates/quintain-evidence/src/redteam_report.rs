@@ -244,6 +244,9 @@ pub struct Covered {
     pub confirmed: usize,
     pub suspected: usize,
     pub by_design: usize,
+    /// Findings that a baseline accepts.
+    #[serde(default)]
+    pub accepted: usize,
     /// Attacks that ran.
     pub attacks: Vec<String>,
     /// Attacks that did not run, and why. What they test is not covered.
@@ -257,6 +260,7 @@ impl Covered {
             State::Confirmed => format!("{} confirmed", self.confirmed),
             State::Suspected => format!("{} suspected", self.suspected),
             State::ByDesign => format!("{} by design", self.by_design),
+            State::Accepted => format!("{} accepted", self.accepted),
             State::Clean => "nothing found".to_owned(),
             State::NotRun | State::NoAttack => "not run".to_owned(),
         }
@@ -296,6 +300,8 @@ pub enum State {
     Confirmed,
     Suspected,
     ByDesign,
+    /// Everything that was found is accepted by a baseline.
+    Accepted,
     /// At least one attack ran, and none found anything.
     Clean,
     /// There are attacks for it, and none of them ran.

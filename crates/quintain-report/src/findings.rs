@@ -113,6 +113,7 @@ pub(crate) fn covered(coverage: &Coverage) -> String {
         ("found", of(&[State::Confirmed], usize::MAX)),
         ("suspected", of(&[State::Suspected], usize::MAX)),
         ("by design", of(&[State::ByDesign], usize::MAX)),
+        ("accepted", of(&[State::Accepted], usize::MAX)),
         ("clean", of(&[State::Clean], MAX_UNTROUBLED)),
         ("not run", of(&[State::NotRun, State::NoAttack], MAX_UNTROUBLED)),
     ];

@@ -53,7 +53,8 @@ fn covered_by(report: &RedteamReport, attacks: &[&'static dyn Attack]) -> Vec<Co
             }
         })
         .collect();
-    let mut others: Vec<String> = report.findings.iter().flat_map(ids).collect();
+    let found = report.findings.iter().chain(&report.suppressed);
+    let mut others: Vec<String> = found.flat_map(ids).collect();
     others.retain(|id| find(id).is_none());
     others.sort_unstable();
     others.dedup();
@@ -86,6 +87,7 @@ fn covered(
         confirmed: count(Standing::Confirmed),
         suspected: count(Standing::Suspected),
         by_design: count(Standing::ByDesign),
+        accepted: report.suppressed.iter().filter(named).count(),
         attacks: Vec::new(),
         not_run: Vec::new(),
     };
@@ -103,16 +105,11 @@ fn covered(
             Some(why) => covered.not_run.push(NotRun { what: what.to_owned(), why }),
         }
     }
-    // Attacks defined in a suite declare their ids.
-    let defined = report.attacks.iter().filter(|one| {
-        let about = one.about.as_ref().filter(|_| one.bouts > 0);
-        about.is_some_and(|about| about.frameworks.iter().any(|known| known == id))
-    });
-    covered.attacks.extend(defined.map(|one| one.attack.clone()));
     covered.state = match &covered {
         Covered { confirmed: 1.., .. } => State::Confirmed,
         Covered { suspected: 1.., .. } => State::Suspected,
         Covered { by_design: 1.., .. } => State::ByDesign,
+        Covered { accepted: 1.., .. } => State::Accepted,
         Covered { attacks, .. } if !attacks.is_empty() => State::Clean,
         Covered { not_run, .. } if !not_run.is_empty() => State::NotRun,
         _ => State::NoAttack,
@@ -208,6 +205,20 @@ mod tests {
         let nobody = entry(&report, "MCP08");
         assert_eq!((nobody.state, nobody.word().as_str()), (State::NoAttack, "not run"));
         assert_eq!(nobody.why(), "no attack tests it");
+    }
+
+    #[test]
+    fn what_a_baseline_accepts_is_not_clean() {
+        let mut report = report(&[("command-injection", 3)]);
+        assert_eq!(entry(&report, "CWE-78").state, State::Clean);
+        let finding = serde_json::json!({
+            "id": "F-1", "rule": "command-injection", "title": "t", "severity": "high",
+            "confidence": "confirmed", "target": "t", "place": {"kind": "server", "server": "s"},
+            "cwe": "CWE-78", "owasp": [], "proofs": [], "fingerprint": "1",
+        });
+        report.suppressed.push(serde_json::from_value(finding).expect("a finding"));
+        let covered = entry(&report, "CWE-78");
+        assert_eq!((covered.state, covered.word().as_str()), (State::Accepted, "1 accepted"));
     }
 
     #[test]

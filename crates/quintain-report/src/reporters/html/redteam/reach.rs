@@ -18,6 +18,7 @@ const MAX_LISTED: usize = 500;
 /// The result of an attack on a tool.
 enum Cell<'f> {
     Hit(&'f Finding),
+    Accepted(&'f Finding),
     Clean,
     Untried,
 }
@@ -90,6 +91,9 @@ fn of_tool<'r>(report: &'r RedteamReport, tool: &ToolCoverage, attack: &str) -> 
     if let Some(finding) = report.findings.iter().flat_map(Finding::parts).find(here) {
         return Cell::Hit(finding);
     }
+    if let Some(finding) = report.suppressed.iter().flat_map(Finding::parts).find(here) {
+        return Cell::Accepted(finding);
+    }
     let tried = tool.arguments.iter().any(|(_, tried)| tried.iter().any(|id| id == attack));
     if tried { Cell::Clean } else { Cell::Untried }
 }
@@ -106,6 +110,15 @@ fn cell(out: &mut impl Write, cell: &Cell<'_>) -> io::Result<()> {
             writeln!(
                 out,
                 "<td><a class=\"{class}\" href=\"#{}\" title=\"{}\">{mark}</a></td>",
+                escape(&id),
+                escape(&title)
+            )
+        }
+        Cell::Accepted(finding) => {
+            let (id, title) = (line(&finding.id, 40), line(&finding.title, 200));
+            writeln!(
+                out,
+                "<td><a href=\"#{}\" title=\"accepted: {}\">○</a></td>",
                 escape(&id),
                 escape(&title)
             )
@@ -181,7 +194,7 @@ pub(super) fn frameworks(out: &mut impl Write, report: &RedteamReport) -> io::Re
                 State::Confirmed => "fail",
                 State::Suspected => "error",
                 State::Clean => "pass",
-                State::ByDesign | State::NotRun | State::NoAttack => "none",
+                State::ByDesign | State::Accepted | State::NotRun | State::NoAttack => "none",
             };
             let (id, title) = (line(&entry.id, 40), line(&entry.title, 200));
             writeln!(
