@@ -1,26 +1,77 @@
 //! Masks secrets in everything that a run stores and reports. What cannot be masked is withheld, never shown
 //! unmasked.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::event::{Event, RunEvent, RunInfo};
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::finding::{Finding, Place};
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, PromptText, TargetName};
 use quintain_evidence::tally::Summary;
-use quintain_wire::redact::{MASK, Masked, Redactor};
+use quintain_wire::redact::{MASK, Masked, Redactor, SharedMasked};
 use serde_json::{Map, Value};
 
 const WITHHELD: &str = "withheld: it contains a secret that cannot be masked in place";
 
-/// An event without secrets. Every event that leaves a run passes through here.
-pub fn event(event: Event, redactor: &Redactor) -> Event {
+/// A masked result. The store and all listeners share it.
+pub type MaskedCase = SharedMasked<CaseResult>;
+
+/// What a run emits.
+pub enum Emitted {
+    /// A result, masked when it was complete.
+    Case(MaskedCase),
+    /// Not masked yet.
+    Event(Event),
+}
+
+impl From<Event> for Emitted {
+    fn from(event: Event) -> Self {
+        Self::Event(event)
+    }
+}
+
+/// An event without secrets. Reports accept nothing else.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MaskedEvent(Event);
+
+impl Deref for MaskedEvent {
+    type Target = Event;
+
+    fn deref(&self) -> &Event {
+        &self.0
+    }
+}
+
+/// The emitter of a job masks its events.
+impl From<RunEvent> for MaskedEvent {
+    fn from(event: RunEvent) -> Self {
+        Self(event.event)
+    }
+}
+
+impl MaskedEvent {
+    /// The event itself.
+    pub fn into_inner(self) -> Event {
+        self.0
+    }
+}
+
+/// Masks what a run emits. Every event that leaves a run passes through here. A result is searched again only if
+/// more secrets are known than when it was masked.
+pub fn emitted(emitted: impl Into<Emitted>, redactor: &Redactor) -> MaskedEvent {
+    MaskedEvent(match emitted.into() {
+        Emitted::Case(result) => Event::Case(case_again(&result, redactor).into_inner()),
+        Emitted::Event(plain) => event(plain, redactor),
+    })
+}
+
+fn event(event: Event, redactor: &Redactor) -> Event {
     match event {
         Event::Started(info) => Event::Started(kept(info, |info| run(info, redactor))),
-        Event::Case(result) => Event::Case(kept(result, |result| case(result, redactor))),
+        Event::Case(result) => Event::Case(case(result, redactor).into_inner()),
         Event::Finished(summary) => Event::Finished(kept(summary, |one| totals(one, redactor))),
         Event::Finding(found) => Event::Finding(kept(found, |found| finding(found, redactor))),
         Event::Warning(text) => Event::Warning(redactor.text(&text).into_owned()),
@@ -30,16 +81,23 @@ pub fn event(event: Event, redactor: &Redactor) -> Event {
 
 /// Returns the same `Arc` without a copy if nothing was masked.
 fn kept<T: Clone>(value: Arc<T>, mask: impl for<'a> Fn(&'a T) -> Masked<'a, T>) -> Arc<T> {
-    let changed = match mask(&value).into_inner() {
-        Cow::Owned(changed) => Some(changed),
-        Cow::Borrowed(_) => None,
-    };
+    let changed = mask(&value).into_changed();
     changed.map_or(value, Arc::new)
 }
 
 /// A result without secrets.
-pub(crate) fn case<'a>(result: &'a CaseResult, redactor: &Redactor) -> Masked<'a, CaseResult> {
-    redactor.masked_or(result, || CaseResult {
+pub(crate) fn case(result: impl Into<Arc<CaseResult>>, redactor: &Redactor) -> MaskedCase {
+    redactor.share_masked(result.into(), withheld)
+}
+
+/// The same result. Masks it again if this redactor knows more secrets than the one that masked it.
+pub(crate) fn case_again(result: &MaskedCase, redactor: &Redactor) -> MaskedCase {
+    redactor.share_again(result, withheld)
+}
+
+/// Replaces a result that cannot be masked.
+fn withheld(result: &CaseResult) -> CaseResult {
+    CaseResult {
         prompt: PromptText { raw: MASK.into(), label: MASK.into() },
         target: TargetName { id: MASK.into(), label: None },
         description: result.description.as_ref().map(|_| MASK.to_owned()),
@@ -52,7 +110,7 @@ pub(crate) fn case<'a>(result: &'a CaseResult, redactor: &Redactor) -> Masked<'a
         grade: None,
         error: Some(WITHHELD.to_owned()),
         ..result.clone()
-    })
+    }
 }
 
 /// The information about a run, without secrets.

@@ -20,6 +20,7 @@ use super::mask::mask;
 use super::open_targets::OpenTarget;
 use super::{RunContext, within};
 use crate::inquiry::Asker;
+use crate::masked::MaskedCase;
 use crate::targets::Ask;
 
 /// The target's response to a case.
@@ -38,7 +39,7 @@ pub(super) struct CaseState<'a> {
 
 impl RunContext<'_> {
     /// Runs one case. Errors are part of the result.
-    pub(super) async fn case(&self, seat: &PlannedCase) -> CaseResult {
+    pub(super) async fn case(&self, seat: &PlannedCase) -> MaskedCase {
         let open_target = self.open_targets.get(seat.target);
         let prompt = &self.job.suite.tests.prompts[seat.prompt];
         self.rate_limit.turn().await;
@@ -62,12 +63,12 @@ impl RunContext<'_> {
                 draft.prompt.raw = prepared.prompt;
             }
         }
-        mask(&mut draft, &self.job.world.redactor);
+        let result = mask(draft, &self.job.world.redactor);
         let delay = self.job.settings.delay.or(open_target.target.delay);
         if let (Some(delay), None) = (delay, self.job.recording) {
             tokio::time::sleep(delay).await;
         }
-        draft
+        result
     }
 
     /// The initial state of a case: empty, or with the recorded evidence.
@@ -132,14 +133,13 @@ impl RunContext<'_> {
     }
 
     /// The result of a case that did not run before the time limit of the run.
-    pub(super) fn overdue(&self, seat: &PlannedCase) -> CaseResult {
+    pub(super) fn overdue(&self, seat: &PlannedCase) -> MaskedCase {
         let prompt = &self.job.suite.tests.prompts[seat.prompt];
         let case = seat.case(self.job.suite);
         let mut draft = self.draft(&case, self.open_targets.get(seat.target), prompt);
         let millis = self.job.settings.max_time.unwrap_or_default().as_millis();
         draft.error = Some(format!("Evaluation exceeded max duration of {millis}ms"));
-        mask(&mut draft, &self.job.world.redactor);
-        draft
+        mask(draft, &self.job.world.redactor)
     }
 
     async fn filled(

@@ -8,12 +8,14 @@ use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
 use quintain_evidence::result::CaseResult;
 use quintain_suite::compare::{self, Compared, Comparison};
 use quintain_suite::suite::Test;
+use quintain_wire::redact::Redactor;
 
 use super::case::place;
 use super::judge::TOO_MANY_ROUNDS;
 use super::mask::mask;
 use super::{Job, RunContext};
 use crate::inquiry::Asker;
+use crate::masked::MaskedCase;
 
 /// The results that wait for a comparison. Results of tests without one do not wait.
 pub(super) struct Waiting {
@@ -31,7 +33,7 @@ pub(super) struct Group {
 /// What to do after a result was added.
 pub(super) enum Turn {
     /// Report it: its test has no comparison.
-    Free(Box<CaseResult>),
+    Free(MaskedCase),
     /// Wait for other results of the test.
     Held,
     /// Compare: it was the last result of the test.
@@ -52,10 +54,10 @@ impl Waiting {
         Self { tests }
     }
 
-    pub(super) fn put(&mut self, result: CaseResult) -> Turn {
+    pub(super) fn put(&mut self, result: MaskedCase) -> Turn {
         let test = result.test_idx;
-        let Some(group) = self.tests.get_mut(&test) else { return Turn::Free(Box::new(result)) };
-        group.results.push(result);
+        let Some(group) = self.tests.get_mut(&test) else { return Turn::Free(result) };
+        group.results.push(Arc::unwrap_or_clone(result.into_inner()));
         group.open = group.open.saturating_sub(1);
         if group.open > 0 {
             return Turn::Held;
@@ -64,13 +66,13 @@ impl Waiting {
     }
 
     /// Takes the remaining results when a run ends early. They fail, since they were not compared.
-    pub(super) fn leave(&mut self) -> Vec<CaseResult> {
+    pub(super) fn leave(&mut self, redactor: &Redactor) -> Vec<MaskedCase> {
         let groups = std::mem::take(&mut self.tests).into_values();
         let mut left: Vec<CaseResult> = groups.flat_map(|group| group.results).collect();
         for result in left.iter_mut().filter(|result| result.grade.is_some()) {
             compare::fail(result, "the run ended before the answers of the test were compared");
         }
-        left
+        left.into_iter().map(|result| mask(result, redactor)).collect()
     }
 }
 
@@ -94,7 +96,7 @@ impl Inquiry for Comparing<'_> {
 
 impl RunContext<'_> {
     /// Compares the answers of a test.
-    pub(super) async fn compare(&self, group: Group) -> Vec<CaseResult> {
+    pub(super) async fn compare(&self, group: Group) -> Vec<MaskedCase> {
         let Group { test, mut results, .. } = group;
         results.sort_by_key(|result| result.ordinal);
         for assert in &test.asserts {
@@ -113,9 +115,7 @@ impl RunContext<'_> {
             let compared = compared.unwrap_or_else(|| Err("nothing was compared".to_owned()));
             compare::settle(compared, &mut results, &assert.raw, place.as_ref());
         }
-        for result in &mut results {
-            mask(result, &self.job.world.redactor);
-        }
-        results
+        let redactor = &self.job.world.redactor;
+        results.into_iter().map(|result| mask(result, redactor)).collect()
     }
 }

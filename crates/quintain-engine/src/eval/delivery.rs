@@ -1,15 +1,14 @@
 //! Delivers finished cases: to the store immediately, to the listeners in plan order.
 
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use quintain_evidence::event::Event;
-use quintain_evidence::result::CaseResult;
 use quintain_evidence::tally::{Summary, Tally};
 
 use super::Job;
 use super::order::{InOrder, Ready};
+use crate::masked::{self, Emitted, MaskedCase};
 use crate::store::Writer;
 
 static NOTHING: LazyLock<HashSet<usize>> = LazyLock::new(HashSet::new);
@@ -17,7 +16,7 @@ static NOTHING: LazyLock<HashSet<usize>> = LazyLock::new(HashSet::new);
 pub(super) struct Delivery<'a> {
     job: &'a Job<'a>,
     store: Option<&'a Writer>,
-    listen: &'a mut dyn FnMut(Event),
+    listen: &'a mut dyn FnMut(Emitted),
     tally: Tally,
     order: InOrder<'a>,
     /// Positions that have a result. Tracked only if the run has a time limit.
@@ -28,7 +27,7 @@ impl<'a> Delivery<'a> {
     pub(super) fn new(
         job: &'a Job<'a>,
         store: Option<&'a Writer>,
-        listen: &'a mut dyn FnMut(Event),
+        listen: &'a mut dyn FnMut(Emitted),
     ) -> Self {
         let earlier = job.earlier.map_or(&*NOTHING, |earlier| &earlier.done);
         Self {
@@ -41,7 +40,7 @@ impl<'a> Delivery<'a> {
         }
     }
 
-    pub(super) async fn take(&mut self, result: CaseResult) {
+    pub(super) async fn take(&mut self, result: MaskedCase) {
         if let Some(store) = self.store {
             store.case(&result).await;
         }
@@ -68,19 +67,20 @@ impl<'a> Delivery<'a> {
     async fn publish(&mut self) {
         while let Some(ready) = self.order.ready() {
             let result = match (ready, self.job.earlier) {
-                (Ready::Now(result), _) => Some(*result),
+                (Ready::Now(result), _) => Some(result),
                 (Ready::PreviousRun(at), Some(earlier)) => {
                     let stored = earlier.store.case(&earlier.run, at).await;
-                    stored.unwrap_or_else(|error| {
+                    let stored = stored.unwrap_or_else(|error| {
                         tracing::warn!(%error, ordinal = at, "cannot show a result of the previous run");
                         None
-                    })
+                    });
+                    stored.map(|stored| masked::case(stored, &self.job.world.redactor))
                 }
                 (Ready::PreviousRun(_), None) => None,
             };
             if let Some(result) = result {
                 self.tally.add(&result);
-                (self.listen)(Event::Case(Arc::new(result)));
+                (self.listen)(Emitted::Case(result));
             }
         }
     }

@@ -1,24 +1,20 @@
 //! Masks secrets in a result before it is reported or stored.
 
-use std::borrow::Cow;
-
 use quintain_content::secret::is_credential;
 use quintain_evidence::result::CaseResult;
 use quintain_suite::plan::Sameness;
 use quintain_wire::redact::{MASK, Redactor};
 use serde_json::{Map, Value};
 
-use crate::masked;
+use crate::masked::{self, MaskedCase};
 
 /// Masks the values of variables that are named like secrets, and every known secret.
-pub(crate) fn mask(result: &mut CaseResult, redactor: &Redactor) {
+pub(crate) fn mask(mut result: CaseResult, redactor: &Redactor) -> MaskedCase {
     hide(&mut result.vars);
     if let Some(Value::Object(vars)) = result.test.get_mut("vars") {
         hide(vars);
     }
-    if let Cow::Owned(masked) = masked::case(result, redactor).into_inner() {
-        *result = masked;
-    }
+    masked::case(result, redactor)
 }
 
 /// The identity of a test in stored results, which are masked.

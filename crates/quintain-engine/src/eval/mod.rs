@@ -33,6 +33,7 @@ pub use recording::Recording;
 pub use settings::Settings;
 
 use crate::inquiry::Respondents;
+use crate::masked::Emitted;
 use crate::outside::Outside;
 use crate::store::{Finished, Run, RunEnd, Store, StoreError, Writer};
 use crate::world::World;
@@ -135,11 +136,11 @@ pub async fn execute(
     job: &Job<'_>,
     mut stop: Stop,
     store: Option<Writer>,
-    listen: &mut dyn FnMut(Event),
+    listen: &mut dyn FnMut(Emitted),
 ) -> Outcome {
     let started = Instant::now();
-    listen(Event::Started(Arc::new(job.info.clone())));
-    listen(Event::Phase(Phase::Survey));
+    listen(Event::Started(Arc::new(job.info.clone())).into());
+    listen(Event::Phase(Phase::Survey).into());
     let open_targets = tokio::select! {
         open_targets = OpenTargets::open(job) => Some(open_targets),
         () = stopped(&mut stop) => None,
@@ -158,7 +159,7 @@ pub async fn execute(
             ),
             fail_fast: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
         };
-        listen(Event::Phase(Phase::Probe));
+        listen(Event::Phase(Phase::Probe).into());
         let outcome = run_context.run(&mut stop, store, listen, started).await;
         let closing = async {
             run_context.respondents.close().await;
@@ -172,7 +173,7 @@ pub async fn execute(
         let unsaved = finish_store(store, &summary, RunEnd::Interrupted).await;
         Outcome { summary, unreachable: Vec::new(), overdue: false, unsaved }
     };
-    listen(Event::Finished(Arc::new(outcome.summary.clone())));
+    listen(Event::Finished(Arc::new(outcome.summary.clone())).into());
     outcome
 }
 
@@ -181,7 +182,7 @@ impl RunContext<'_> {
         &self,
         stop: &mut Stop,
         store: Option<Writer>,
-        listen: &mut dyn FnMut(Event),
+        listen: &mut dyn FnMut(Emitted),
         started: Instant,
     ) -> Outcome {
         let Job { plan, settings, suite, .. } = self.job;
@@ -218,7 +219,7 @@ impl RunContext<'_> {
             };
             let Some(result) = result else { break };
             match waiting.put(result) {
-                Turn::Free(result) => delivery.take(*result).await,
+                Turn::Free(result) => delivery.take(result).await,
                 Turn::Held => {}
                 Turn::Complete(group) => {
                     for result in self.compare(group).await {
@@ -227,7 +228,7 @@ impl RunContext<'_> {
                 }
             }
         }
-        for result in waiting.leave() {
+        for result in waiting.leave(&self.job.world.redactor) {
             delivery.take(result).await;
         }
         if overdue {

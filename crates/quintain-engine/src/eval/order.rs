@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use quintain_evidence::result::CaseResult;
+use crate::masked::MaskedCase;
 
 /// Buffers results that arrive early.
 pub(super) struct InOrder<'a> {
@@ -10,12 +10,12 @@ pub(super) struct InOrder<'a> {
     planned: usize,
     /// Positions whose results are from the previous run.
     earlier: &'a HashSet<usize>,
-    early: BTreeMap<usize, CaseResult>,
+    early: BTreeMap<usize, MaskedCase>,
 }
 
 /// The next result to report.
 pub(super) enum Ready {
-    Now(Box<CaseResult>),
+    Now(MaskedCase),
     /// The store has the result of this position.
     PreviousRun(usize),
 }
@@ -25,7 +25,7 @@ impl<'a> InOrder<'a> {
         Self { next: 0, planned, earlier, early: BTreeMap::new() }
     }
 
-    pub(super) fn put(&mut self, result: CaseResult) {
+    pub(super) fn put(&mut self, result: MaskedCase) {
         self.early.insert(result.ordinal, result);
     }
 
@@ -35,7 +35,7 @@ impl<'a> InOrder<'a> {
             return None;
         }
         let ready = match self.early.remove(&self.next) {
-            Some(result) => Ready::Now(Box::new(result)),
+            Some(result) => Ready::Now(result),
             None if self.earlier.contains(&self.next) => Ready::PreviousRun(self.next),
             None => return None,
         };

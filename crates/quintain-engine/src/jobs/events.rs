@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use quintain_evidence::event::{Event, RunEvent};
+use quintain_evidence::event::RunEvent;
 use quintain_wire::redact::Redactor;
 use tokio::sync::{broadcast, mpsc, watch};
 
-use crate::masked;
+use crate::masked::{self, Emitted};
 use crate::store::{EventLog, Writer};
 
 /// Capacity of the client's event queue. The job waits while the queue is full.
@@ -86,9 +86,9 @@ impl Emitter {
     }
 
     /// Waits while the client's queue is full. The job continues after the client disconnects.
-    pub(super) fn emit(&mut self, event: Event) {
+    pub(super) fn emit(&mut self, emitted: impl Into<Emitted>) {
         self.sequence += 1;
-        let event = masked::event(event, &self.redactor);
+        let event = masked::emitted(emitted, &self.redactor).into_inner();
         let mut event = RunEvent { run: self.run.clone(), sequence: self.sequence, event };
         if let Some(log) = self.stored.get()
             && let Err(error) = log.push(&event, &self.redactor)
@@ -110,7 +110,7 @@ impl Emitter {
 
 #[cfg(test)]
 mod tests {
-    use quintain_evidence::event::Phase;
+    use quintain_evidence::event::{Event, Phase};
     use secrecy::SecretString;
 
     use super::*;

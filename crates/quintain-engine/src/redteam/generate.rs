@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use quintain_evidence::event::Event;
 use quintain_evidence::indicator::Indicator;
 use quintain_evidence::probe::Step;
 use quintain_evidence::redteam_report::NotRun;
@@ -19,6 +18,7 @@ use super::plan::Plan;
 use super::setup::Setup;
 use super::trial_plan::{self, Drawn, TrialPlan, strategy_of};
 use super::{RedteamError, RedteamRun, Surveyed};
+use crate::masked::Emitted;
 
 /// The generated tests, and what was left out.
 pub struct Generated {
@@ -32,7 +32,7 @@ pub struct Generated {
 /// When the target cannot be reached or may not be attacked.
 pub async fn generate(
     redteam_run: &RedteamRun<'_>,
-    listen: &mut dyn FnMut(Event),
+    listen: &mut dyn FnMut(Emitted),
 ) -> Result<Generated, RedteamError> {
     let setup = Setup::prepare(redteam_run, None).await?;
     let surveyed = Surveyed::of(&setup, redteam_run, &mut Clock::new(), listen).await?;

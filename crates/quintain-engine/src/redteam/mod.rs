@@ -53,6 +53,7 @@ use quintain_redteam::orders::Orders;
 use quintain_redteam::summary::merge_places;
 
 use crate::eval::{Stop, mask};
+use crate::masked::Emitted;
 use crate::sessions::OpenError;
 use crate::store::{RunEnd, StoreError, Writer};
 use crate::world::World;
@@ -132,7 +133,7 @@ pub async fn execute(
     info: RunInfo,
     stop: Stop,
     writer: Option<Writer>,
-    listen: &mut dyn FnMut(Event),
+    listen: &mut dyn FnMut(Emitted),
 ) -> Result<Outcome, RedteamError> {
     let started = Instant::now();
     let mut clock = Clock::new();
@@ -170,7 +171,7 @@ pub async fn execute(
         fought: BTreeSet::new(),
         listen,
     };
-    (attack_phase.listen)(Event::Started(Arc::new(info.clone())));
+    (attack_phase.listen)(Event::Started(Arc::new(info.clone())).into());
     if let Some(writer) = &attack_phase.writer {
         writer.info(&info).await;
         for answer in &proposals.answers {
@@ -178,7 +179,7 @@ pub async fn execute(
         }
         writer.knowledge(&setup.stored_knowledge(&surveyed.knowledge, &proposals.calls)).await;
     }
-    (attack_phase.listen)(Event::Phase(Phase::Attack));
+    (attack_phase.listen)(Event::Phase(Phase::Attack).into());
     attack_phase.recall(&mut plan).await?;
     let mut executor = surveyed.executor(redteam_run, &setup, &field);
     if let Some(left) = setup.budget.time_left() {
@@ -189,7 +190,7 @@ pub async fn execute(
     }
     attack_phase.fight(&mut plan, &executor).await;
     clock.lap_of_attack(setup.budget.calls(), &executor.meter);
-    (attack_phase.listen)(Event::Phase(Phase::Report));
+    (attack_phase.listen)(Event::Phase(Phase::Report).into());
     let cut_short = setup.budget.why();
     surveyed.close().await;
     let mut not_run = redteam_run.orders.not_run.clone();
@@ -217,9 +218,9 @@ impl Surveyed {
         setup: &Setup,
         redteam_run: &RedteamRun<'_>,
         clock: &mut Clock,
-        listen: &mut dyn FnMut(Event),
+        listen: &mut dyn FnMut(Emitted),
     ) -> Result<Self, RedteamError> {
-        listen(Event::Phase(Phase::Survey));
+        listen(Event::Phase(Phase::Survey).into());
         let budget = &setup.budget;
         // If the target does not start in time, continue with an empty surface, so that there is a report.
         let identities_open = match budget.within(setup.identities_open(redteam_run)).await {
@@ -231,7 +232,7 @@ impl Surveyed {
             None => Vec::new(),
         };
         clock.lap("survey", setup.budget.calls());
-        listen(Event::Phase(Phase::Learn));
+        listen(Event::Phase(Phase::Learn).into());
         let knowledge = setup.learn(redteam_run, &identities_open, &surfaces).await;
         clock.lap("learn", setup.budget.calls());
         let powers = setup.powers(redteam_run, &identities_open);
@@ -311,7 +312,7 @@ struct AttackPhase<'a> {
     /// Number of finished trials, including those of the interrupted run.
     settled: usize,
     fought: BTreeSet<(String, String)>,
-    listen: &'a mut dyn FnMut(Event),
+    listen: &'a mut dyn FnMut(Emitted),
 }
 
 impl AttackPhase<'_> {
@@ -368,7 +369,7 @@ impl AttackPhase<'_> {
                 if confirming != executor.meter.is_confirming() {
                     confirming = !confirming;
                     let phase = if confirming { Phase::Confirm } else { Phase::Attack };
-                    (self.listen)(Event::Phase(phase));
+                    (self.listen)(Event::Phase(phase).into());
                 }
             }
         }
@@ -389,8 +390,8 @@ impl AttackPhase<'_> {
         self.score.bout(record);
     }
 
-    async fn keep(&mut self, mut row: CaseResult, whole: bool) {
-        mask(&mut row, &self.redteam_run.world.redactor);
+    async fn keep(&mut self, row: CaseResult, whole: bool) {
+        let row = mask(row, &self.redteam_run.world.redactor);
         match &self.writer {
             Some(writer) if whole => writer.case(&row).await,
             Some(writer) => writer.unfinished_case(&row),
@@ -398,7 +399,7 @@ impl AttackPhase<'_> {
         }
         self.settled += 1;
         self.tally.add(&row);
-        (self.listen)(Event::Case(Arc::new(row)));
+        (self.listen)(Emitted::Case(row));
     }
 
     /// The planned trials that did not run because a budget was spent.
@@ -426,7 +427,7 @@ impl AttackPhase<'_> {
         let listed = if whole { &orders.suppressions[..] } else { &[] };
         let unused = unused(listed, findings.iter().chain(&suppressed), &orders.today);
         for finding in &findings {
-            (self.listen)(Event::Finding(Arc::new(finding.clone())));
+            (self.listen)(Event::Finding(Arc::new(finding.clone())).into());
         }
         let report = RedteamReport {
             findings,
@@ -449,7 +450,7 @@ impl AttackPhase<'_> {
             Some(writer) => writer.finish(&summary, end).await.err().map(|error| error.to_string()),
             None => None,
         };
-        (self.listen)(Event::Finished(Arc::new(summary.clone())));
+        (self.listen)(Event::Finished(Arc::new(summary.clone())).into());
         let left = setup.observer.with_ground(PlantedFiles::clear).unwrap_or_default().left;
         Outcome { summary, unsaved, fought: self.fought, left }
     }

@@ -13,6 +13,7 @@ use quintain_redteam::knowledge::Knowledge;
 use serde::{Deserialize, Serialize};
 
 use super::canary_files::PlantedFiles;
+use crate::masked::Emitted;
 use crate::store::{Run, Store, StoreError};
 
 /// The knowledge of a run, with the canary folder and the mark that it contains.
@@ -70,14 +71,14 @@ impl PreviousTrials {
     pub(super) async fn tell(
         &self,
         tally: &mut Tally,
-        listen: &mut dyn FnMut(Event),
+        listen: &mut dyn FnMut(Emitted),
     ) -> Result<usize, StoreError> {
         let mut cases = self.store.cases(&self.run);
         let mut told = 0;
         while let Some(case) = cases.try_next().await? {
             told = told.max(case.ordinal + 1);
             tally.add(&case);
-            listen(Event::Case(Arc::new(case)));
+            listen(Event::Case(Arc::new(case)).into());
         }
         Ok(told)
     }

@@ -28,6 +28,7 @@ use super::roots::{self, whereabouts};
 use super::shims::Shims;
 use super::{ENV_CANARY, RedteamError, RedteamRun};
 use crate::eval::Stop;
+use crate::masked::Emitted;
 use crate::sessions::OpenError;
 
 /// Everything that is set up for a run. Dropping it removes what was planted.
@@ -206,7 +207,7 @@ impl Setup {
         redteam_run: &RedteamRun<'_>,
         surfaces: &[(String, Surface)],
         clock: &mut Clock,
-        listen: &mut dyn FnMut(Event),
+        listen: &mut dyn FnMut(Emitted),
     ) -> Proposals {
         let kept = redteam_run.previous.and_then(|previous| previous.stored_knowledge.as_ref());
         if let Some(stored_knowledge) = kept {
@@ -218,7 +219,7 @@ impl Setup {
         else {
             return Proposals::default();
         };
-        listen(Event::Phase(Phase::Propose));
+        listen(Event::Phase(Phase::Propose).into());
         let asked = self.budget.within(Proposals::ask(order, redteam_run, surfaces)).await;
         let proposals = asked.unwrap_or_else(|| {
             let why = self.budget.why().unwrap_or_else(|| "interrupted".to_owned());

@@ -6,7 +6,6 @@ use quintain_evidence::evidence::Evidence;
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Grade, Place, PromptText, TargetName};
 use quintain_evidence::run_diff::{self, vars_hash};
-use quintain_wire::redact::Masked;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sqlx::Row as _;
@@ -14,6 +13,7 @@ use sqlx::Row as _;
 use super::pack::{self, Packed, Packer};
 use super::sqlite::Row;
 use super::{Finished, StoreError, index, number};
+use crate::masked::MaskedCase;
 
 pub(super) struct CaseRow {
     pub(super) ordinal: i64,
@@ -73,10 +73,13 @@ struct Stored {
 }
 
 impl CaseRow {
-    pub(super) fn of(
-        case: &Masked<'_, CaseResult>,
-        packer: &mut Packer,
-    ) -> Result<Self, StoreError> {
+    /// Identifies the row in its run.
+    pub(super) fn key(&self) -> (i64, i64, &str, i64) {
+        (self.test_idx, self.prompt_idx, &self.target, self.repeat)
+    }
+
+    /// Slow, since it compresses.
+    pub(super) fn of(case: &MaskedCase, packer: &mut Packer) -> Result<Self, StoreError> {
         // Destructure, so that the compiler reports a new field that is missing here.
         let CaseResult {
             ordinal,
@@ -117,6 +120,9 @@ impl CaseRow {
             error,
             attempts: *attempts,
         });
+        let mut packed = [Packed::json(&rest)?, Packed::json(&case.part(|_| evidence))?];
+        packed.iter_mut().for_each(|packed| packed.shrink(packer));
+        let [result, evidence] = packed;
         Ok(Self {
             ordinal: number(*ordinal),
             test_idx: number(*test_idx),
@@ -130,8 +136,8 @@ impl CaseRow {
             description: description.clone(),
             prompt: prompt.label.clone(),
             vars_hash: vars_hash(vars).cast_signed(),
-            result: packer.json(&rest)?,
-            evidence: packer.json(&case.part(|_| evidence))?,
+            result,
+            evidence,
         })
     }
 }

@@ -1,25 +1,20 @@
-//! Writes a run to disk: one task takes all jobs that wait in the queue and writes them in one transaction. If the
-//! disk fails, the stored copy is incomplete, but the run continues.
+//! The rows of one transaction. Slow work, such as compression, is done before the transaction begins, so that other
+//! processes do not wait for the lock.
 
-use quintain_evidence::event::RunInfo;
+use std::collections::{BTreeMap, HashSet};
+
 use quintain_evidence::trial_record::TrialKey;
 use sqlx::Connection as _;
-use tokio::sync::mpsc;
-use tokio::time::{MissedTickBehavior, interval};
 
 use super::case_row::CaseRow;
-use super::event_log::EventLog;
 use super::findings::FindingRow;
 use super::heartbeat;
-use super::pack::Packed;
+use super::pack::{Packed, Packer};
 use super::sqlite::{BEGIN, Connection};
-use super::{RunEnd, RunKind, RunState, Store, StoreError, number, sql};
+use super::{RunEnd, RunKind, RunState, number, sql};
+use crate::masked::MaskedCase;
 
-/// Capacity of the queue. The run waits while it is full.
-pub(super) const QUEUE: usize = 1_024;
-/// Number of consecutive failed transactions after which writing stops.
-const STRIKES: u32 = 3;
-
+/// Something to write.
 pub(super) enum Job {
     Start(Box<Start>),
     /// Takes over a stored run if its writer has not changed.
@@ -31,7 +26,7 @@ pub(super) enum Job {
         target: String,
         surfaces: Packed,
     },
-    Case(Box<CaseRow>),
+    Case(MaskedCase),
     Knowledge(Packed),
     Trial(TrialKey, Packed),
     Answer {
@@ -65,8 +60,11 @@ pub(super) struct Start {
     pub(super) kind: RunKind,
     pub(super) state: RunState,
     pub(super) owner: String,
-    pub(super) info: RunInfo,
-    pub(super) packed: Packed,
+    pub(super) id: String,
+    pub(super) created: String,
+    pub(super) description: Option<String>,
+    pub(super) tags: BTreeMap<String, String>,
+    pub(super) info: Packed,
     /// Name, folder and text of each file.
     pub(super) suite: Vec<(String, String, Packed)>,
 }
@@ -80,22 +78,8 @@ pub(super) struct Finish {
     pub(super) findings: Vec<FindingRow>,
 }
 
-/// What could not be written.
-#[derive(Default)]
-pub(super) struct Damage {
-    pub(super) missing: usize,
-    pub(super) first: Option<StoreError>,
-}
-
-impl Damage {
-    fn add(&mut self, error: StoreError) {
-        tracing::debug!(%error, "results are not stored");
-        self.first.get_or_insert(error);
-    }
-}
-
 /// Why a transaction was aborted.
-enum GivenUp {
+pub(super) enum GivenUp {
     Failed(sqlx::Error),
     /// Another process resumed the run.
     TakenOver,
@@ -112,99 +96,105 @@ impl From<sqlx::Error> for GivenUp {
 }
 
 /// The run to write to.
-struct Target {
+pub(super) struct Target {
     number: Option<i64>,
     /// Identifies this writer.
     token: String,
 }
 
-pub(super) async fn work(
-    store: Store,
-    run: Option<i64>,
-    mut waiting: mpsc::Receiver<Job>,
-    log: EventLog,
-) -> Damage {
-    let damage = write_all(store, run, &mut waiting, &log).await;
-    log.close();
-    damage
+impl Target {
+    /// The run of this number, or a new one.
+    pub(super) fn new(number: Option<i64>) -> Self {
+        Self { number, token: heartbeat::token() }
+    }
 }
 
-async fn write_all(
-    store: Store,
-    run: Option<i64>,
-    waiting: &mut mpsc::Receiver<Job>,
-    log: &EventLog,
-) -> Damage {
-    let mut damage = Damage::default();
-    let mut connection = match store.pool.acquire().await {
-        Ok(connection) => Some(connection),
-        Err(error) => {
-            damage.add(store.failed(error));
-            None
-        }
-    };
-    let mut target = Target { number: run, token: heartbeat::token() };
-    let mut group = Vec::new();
-    let mut beats = interval(heartbeat::INTERVAL);
-    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    beats.reset();
-    let (mut strikes, mut ended) = (0, false);
-    loop {
-        // An empty group is a heartbeat.
-        tokio::select! {
-            taken = waiting.recv_many(&mut group, QUEUE) => if taken == 0 { break },
-            () = log.flush_requested() => {}
-            _ = beats.tick() => {}
-        }
-        let events = log.take();
-        // The cases that these events refer to were queued before them.
-        while let Ok(job) = waiting.try_recv() {
-            group.push(job);
-        }
-        ended |= group.iter().any(|job| matches!(job, Job::Finish(_) | Job::Discard));
-        let written = match &mut connection {
-            Some(connection) if strikes < STRIKES => {
-                commit(connection, &mut target, &group, &events).await
+impl Job {
+    /// Everything that can be compressed. [`CaseRow::of`] compresses results.
+    fn contents(&mut self) -> Vec<&mut Packed> {
+        match self {
+            Self::Start(start) => {
+                let texts = start.suite.iter_mut().map(|(_, _, content)| content);
+                std::iter::once(&mut start.info).chain(texts).collect()
             }
-            // Keep emptying the queue, so that the run does not block.
-            _ => Err(GivenUp::NoRun),
-        };
-        match written {
-            Ok(()) => strikes = 0,
-            Err(GivenUp::Deleted) => {}
-            // A late heartbeat is not an error.
-            Err(_) if group.is_empty() => {}
-            Err(why) => {
-                strikes += 1;
-                damage.missing += group.iter().filter(|job| matches!(job, Job::Case(_))).count();
-                match why {
-                    GivenUp::Failed(error) => damage.add(store.failed(error)),
-                    GivenUp::TakenOver => damage.add(StoreError::TakenOver),
-                    GivenUp::Deleted | GivenUp::NoRun => {}
+            Self::Finish(finish) => {
+                let findings = finish.findings.iter_mut().map(FindingRow::content);
+                std::iter::once(&mut finish.summary).chain(findings).collect()
+            }
+            Self::Surface { surfaces: content, .. }
+            | Self::Knowledge(content)
+            | Self::Trial(_, content)
+            | Self::Answer { content, .. }
+            | Self::Trace { content, .. }
+            | Self::Score { content, .. }
+            | Self::Info(content) => vec![content],
+            Self::Resume { .. } | Self::Begin | Self::Case(_) | Self::Discard => Vec::new(),
+        }
+    }
+}
+
+/// Compressed data for one transaction.
+pub(super) struct Batch {
+    jobs: Vec<Job>,
+    cases: Vec<CaseRow>,
+    /// Each with the sequence number of its last event.
+    events: Vec<(i64, Packed)>,
+}
+
+impl Batch {
+    /// Takes all jobs. Skips results that cannot be serialised, with a warning.
+    pub(super) fn of(
+        group: &mut Vec<Job>,
+        mut events: Vec<(i64, Packed)>,
+        packer: &mut Packer,
+    ) -> Self {
+        events.iter_mut().for_each(|(_, content)| content.shrink(packer));
+        let mut batch = Self { jobs: Vec::new(), cases: Vec::new(), events };
+        for mut job in group.drain(..) {
+            if let Job::Case(case) = &job {
+                match CaseRow::of(case, packer) {
+                    Ok(row) => batch.cases.push(row),
+                    Err(error) => tracing::warn!(%error, "a result is not stored"),
                 }
+                continue;
             }
+            job.contents().into_iter().for_each(|content| content.shrink(packer));
+            batch.jobs.push(job);
         }
-        group.clear();
+        batch
     }
-    if let (false, Some(connection), Some(number)) = (ended, &mut connection, target.number) {
-        // The writer was dropped without `finish`, while the process is still running.
-        let failed = sqlx::query(sql::ABANDON).bind(RunState::Ended(RunEnd::Failed).word());
-        let failed = failed.bind(number).bind(&target.token).execute(&mut **connection).await;
-        if let Err(error) = failed {
-            damage.add(store.failed(error));
-        }
+
+    /// Whether it is only a heartbeat, perhaps with events.
+    pub(super) fn is_empty(&self) -> bool {
+        self.jobs.is_empty() && self.cases.is_empty()
     }
-    damage
+
+    /// Number of results.
+    pub(super) fn cases(&self) -> usize {
+        self.cases.len()
+    }
+
+    /// Whether the run ends.
+    pub(super) fn is_last(&self) -> bool {
+        self.jobs.iter().any(|job| matches!(job, Job::Finish(_) | Job::Discard))
+    }
 }
 
-async fn commit(
+/// Marks the run as failed: the writer was dropped without `finish`, while the process is still running.
+pub(super) async fn abandon(connection: &mut Connection, target: &Target) -> sqlx::Result<()> {
+    let Some(number) = target.number else { return Ok(()) };
+    let query = sqlx::query(sql::ABANDON).bind(RunState::Ended(RunEnd::Failed).word());
+    query.bind(number).bind(&target.token).execute(connection).await?;
+    Ok(())
+}
+
+pub(super) async fn commit(
     connection: &mut Connection,
     target: &mut Target,
-    group: &[Job],
-    events: &[(i64, Packed)],
+    batch: &Batch,
 ) -> Result<(), GivenUp> {
     let mut transaction = connection.begin_with(BEGIN).await?;
-    let mut jobs = group.iter().peekable();
+    let mut jobs = batch.jobs.iter().peekable();
     let mut number = target.number;
     match jobs.next_if(|job| matches!(job, Job::Start(_) | Job::Resume { .. })) {
         Some(Job::Start(new)) => number = Some(start(&mut transaction, new, &target.token).await?),
@@ -225,11 +215,12 @@ async fn commit(
         }
     }
     let run = number.ok_or(GivenUp::NoRun)?;
+    put_cases(&mut transaction, run, &batch.cases).await?;
     for job in jobs {
         write(&mut transaction, run, job).await?;
     }
-    if !group.iter().any(|job| matches!(job, Job::Discard)) {
-        for (sequence, content) in events {
+    if !batch.jobs.iter().any(|job| matches!(job, Job::Discard)) {
+        for (sequence, content) in &batch.events {
             let query = sqlx::query(sql::PUT_EVENT).bind(run).bind(sequence).bind(content.bytes());
             query.execute(&mut *transaction).await?;
         }
@@ -249,14 +240,31 @@ async fn owned(connection: &mut Connection, run: i64, changed: u64) -> Result<()
     Err(if found.is_some() { GivenUp::TakenOver } else { GivenUp::Deleted })
 }
 
-async fn write(connection: &mut Connection, run: i64, job: &Job) -> sqlx::Result<()> {
-    let query = match job {
-        // Always first in the queue, and already handled by `commit`.
-        Job::Start(_) | Job::Resume { .. } => return Ok(()),
-        Job::Finish(finish) => return end(connection, run, finish).await,
-        Job::Begin => sqlx::query(sql::SET_STATE).bind(RunState::Running.word()).bind(run),
-        Job::Case(row) => sqlx::query(sql::PUT_CASE)
-            .bind(run)
+/// Writes several rows per statement where possible: every statement is a round trip to another thread.
+async fn put_cases(connection: &mut Connection, run: i64, rows: &[CaseRow]) -> sqlx::Result<()> {
+    for rows in rows.chunks(sql::CASES_AT_ONCE) {
+        let distinct: HashSet<_> = rows.iter().map(CaseRow::key).collect();
+        // PostgreSQL cannot update the same row twice in one statement.
+        if rows.len() == sql::CASES_AT_ONCE && distinct.len() == rows.len() {
+            put(connection, sql::PUT_CASES, run, rows).await?;
+            continue;
+        }
+        for row in rows {
+            put(connection, sql::PUT_CASE, run, std::slice::from_ref(row)).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn put(
+    connection: &mut Connection,
+    statement: &'static str,
+    run: i64,
+    rows: &[CaseRow],
+) -> sqlx::Result<()> {
+    let mut query = sqlx::query(statement).bind(run);
+    for row in rows {
+        query = query
             .bind(row.ordinal)
             .bind(row.test_idx)
             .bind(row.prompt_idx)
@@ -269,7 +277,18 @@ async fn write(connection: &mut Connection, run: i64, job: &Job) -> sqlx::Result
             .bind(&row.prompt)
             .bind(row.vars_hash)
             .bind(row.result.bytes())
-            .bind(row.evidence.bytes()),
+            .bind(row.evidence.bytes());
+    }
+    query.execute(connection).await?;
+    Ok(())
+}
+
+async fn write(connection: &mut Connection, run: i64, job: &Job) -> sqlx::Result<()> {
+    let query = match job {
+        // Already handled by `commit`.
+        Job::Start(_) | Job::Resume { .. } | Job::Case(_) => return Ok(()),
+        Job::Finish(finish) => return end(connection, run, finish).await,
+        Job::Begin => sqlx::query(sql::SET_STATE).bind(RunState::Running.word()).bind(run),
         Job::Surface { target, surfaces } => {
             sqlx::query(sql::PUT_SURFACES).bind(run).bind(target).bind(surfaces.bytes())
         }
@@ -305,13 +324,13 @@ async fn write(connection: &mut Connection, run: i64, job: &Job) -> sqlx::Result
 }
 
 async fn start(connection: &mut Connection, new: &Start, token: &str) -> sqlx::Result<i64> {
-    let Start { kind, state, owner, info, packed, suite } = new;
+    let Start { kind, state, owner, id, created, description, tags, info, suite } = new;
     let run: i64 = sqlx::query_scalar(sql::NEXT_RUN).fetch_one(&mut *connection).await?;
     sqlx::query(sql::INSERT_RUN)
         .bind(run)
-        .bind(&info.id)
-        .bind(&info.created)
-        .bind(&info.description)
+        .bind(id)
+        .bind(created)
+        .bind(description)
         .bind(kind.word())
         .bind(owner)
         .bind(state.word())
@@ -319,9 +338,9 @@ async fn start(connection: &mut Connection, new: &Start, token: &str) -> sqlx::R
         .bind(heartbeat::now())
         .execute(&mut *connection)
         .await?;
-    let query = sqlx::query(sql::INSERT_DETAILS).bind(run).bind(packed.bytes());
+    let query = sqlx::query(sql::INSERT_DETAILS).bind(run).bind(info.bytes());
     query.execute(&mut *connection).await?;
-    for (name, value) in &info.tags {
+    for (name, value) in tags {
         let query = sqlx::query(sql::INSERT_TAG).bind(run).bind(name).bind(value);
         query.execute(&mut *connection).await?;
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 
 use super::StoreError;
-use super::pack::{Packed, Packer};
+use super::pack::Packed;
 
 /// Events of one run that wait for the next transaction. Cheap to clone.
 #[derive(Clone)]
@@ -27,7 +27,6 @@ struct Pending {
     entries: Vec<Entry>,
     /// Cases that have no row, by ordinal.
     without_row: HashSet<usize>,
-    packer: Packer,
 }
 
 enum Entry {
@@ -45,8 +44,7 @@ pub(super) enum StoredEvents {
 
 impl EventLog {
     pub(super) fn new() -> Self {
-        let pending =
-            Pending { entries: Vec::new(), without_row: HashSet::new(), packer: Packer::new() };
+        let pending = Pending { entries: Vec::new(), without_row: HashSet::new() };
         let closed = watch::Sender::new(false);
         Self(Arc::new(Shared { pending: Mutex::new(pending), flush: Notify::new(), closed }))
     }
@@ -63,7 +61,7 @@ impl EventLog {
             }
             whole => StoredEvents::One(Box::new(whole.clone())),
         };
-        let content = pending.packer.json(&redactor.masked(&whole)?)?;
+        let content = Packed::json(&redactor.masked(&whole)?)?;
         pending.entries.push(Entry::Other { sequence, content });
         drop(pending);
         self.flush();
@@ -100,19 +98,18 @@ impl EventLog {
 
     /// Rows for what is pending, each with the sequence number of its last event.
     pub(super) fn take(&self) -> Vec<(i64, Packed)> {
-        let mut pending = self.lock();
-        let entries = std::mem::take(&mut pending.entries);
+        let entries = std::mem::take(&mut self.lock().entries);
         let (mut rows, mut cases) = (Vec::new(), Vec::new());
         for entry in entries {
             match entry {
                 Entry::Case { sequence, ordinal } => cases.push((sequence, ordinal)),
                 Entry::Other { sequence, content } => {
-                    rows.extend(row(std::mem::take(&mut cases), &mut pending.packer));
+                    rows.extend(row(std::mem::take(&mut cases)));
                     rows.push((number(sequence), content));
                 }
             }
         }
-        rows.extend(row(cases, &mut pending.packer));
+        rows.extend(row(cases));
         rows
     }
 
@@ -121,11 +118,11 @@ impl EventLog {
     }
 }
 
-fn row(cases: Vec<(u64, usize)>, packer: &mut Packer) -> Option<(i64, Packed)> {
+fn row(cases: Vec<(u64, usize)>) -> Option<(i64, Packed)> {
     let (last, _) = *cases.last()?;
     // Numbers contain no secrets, and always have a JSON form.
     let content = serde_json::to_value(StoredEvents::Cases(cases)).ok()?;
-    Some((number(last), packer.stored(&content)))
+    Some((number(last), Packed::stored(&content)))
 }
 
 fn number(sequence: u64) -> i64 {

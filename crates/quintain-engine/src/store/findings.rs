@@ -4,7 +4,7 @@ use quintain_evidence::finding::Finding;
 use quintain_wire::redact::Masked;
 use serde_json::Value;
 
-use super::pack::{self, Packed, Packer};
+use super::pack::{self, Packed};
 use super::sqlite::Connection;
 use super::{Run, Store, StoreError, number, sql};
 
@@ -52,25 +52,24 @@ impl FindingRow {
         position: usize,
         suppressed: bool,
         finding: &Masked<'_, Finding>,
-        packer: &mut Packer,
     ) -> Result<Self, StoreError> {
         let value = serde_json::to_value(&**finding);
         let value = value.map_err(|error| StoreError::unreadable("finding", error))?;
         Ok(Self {
-            content: packer.json(finding)?,
+            content: Packed::json(finding)?,
             ..Self::columns(number(position), suppressed, &value)
         })
     }
 
     /// A finding that an earlier version stored in the summary of its run.
-    pub(super) fn of_stored(
-        position: i64,
-        suppressed: bool,
-        finding: &Value,
-        packer: &mut Packer,
-    ) -> Self {
-        let content = packer.stored(finding);
+    pub(super) fn of_stored(position: i64, suppressed: bool, finding: &Value) -> Self {
+        let content = Packed::stored(finding);
         Self { content, ..Self::columns(position, suppressed, finding) }
+    }
+
+    /// The part that can be compressed.
+    pub(super) fn content(&mut self) -> &mut Packed {
+        &mut self.content
     }
 
     fn columns(position: i64, suppressed: bool, finding: &Value) -> Self {

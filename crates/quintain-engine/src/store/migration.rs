@@ -4,10 +4,10 @@
 use serde_json::Value;
 
 use super::findings::FindingRow;
-use super::pack::{self, Packer};
+use super::pack::{self, Packed, Packer};
 use super::schema::{THIRD, run};
 use super::sqlite::Connection;
-use super::{RunEnd, RunState, sql};
+use super::{RunEnd, RunState, index, sql};
 
 /// From version 1 to 2: tables for resuming red-team runs.
 const SECOND: &[&str] = &[
@@ -56,6 +56,12 @@ pub(super) const RENAME: &[&str] = &[
     "UPDATE runs SET state = 'running' WHERE state = 'open'",
 ];
 
+/// The number of runs in a file of an earlier version.
+pub(super) async fn count(connection: &mut Connection) -> sqlx::Result<usize> {
+    let count = sqlx::query_scalar("SELECT count(*) FROM run").fetch_one(connection).await;
+    count.map(index)
+}
+
 pub(super) async fn migrate(connection: &mut Connection, version: i64) -> sqlx::Result<()> {
     if version < 2 {
         run(connection, &[SECOND]).await?;
@@ -99,12 +105,14 @@ async fn take_summaries_apart(connection: &mut Connection) -> sqlx::Result<()> {
         for (name, suppressed) in [("findings", false), ("suppressed", true)] {
             let Some(list) = report.get_mut(name).and_then(Value::as_array_mut) else { continue };
             for finding in list.drain(..) {
-                let row = FindingRow::of_stored(position, suppressed, &finding, &mut packer);
+                let mut row = FindingRow::of_stored(position, suppressed, &finding);
+                row.content().shrink(&mut packer);
                 row.insert(connection, number).await?;
                 position += 1;
             }
         }
-        let packed = packer.stored(&summary);
+        let mut packed = Packed::stored(&summary);
+        packed.shrink(&mut packer);
         let query = sqlx::query(sql::SET_SUMMARY).bind(packed.bytes()).bind(number);
         query.execute(&mut *connection).await?;
     }

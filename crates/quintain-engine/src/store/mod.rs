@@ -19,6 +19,7 @@ mod sql;
 mod sqlite;
 mod trials;
 mod writer;
+mod writer_thread;
 
 #[cfg(test)]
 mod tests;
@@ -51,10 +52,22 @@ impl Store {
     /// # Errors
     /// When the file cannot be created, is damaged, or was written by a newer version.
     pub async fn open(state_dir: &Path) -> Result<Self, StoreError> {
+        Self::open_noting(state_dir, |_| {}).await
+    }
+
+    /// The same. Calls `migrating` with the number of runs before it migrates a file of an earlier version, which may
+    /// take a while.
+    ///
+    /// # Errors
+    /// When it cannot be made, is damaged, or was written by a newer program.
+    pub async fn open_noting(
+        state_dir: &Path,
+        migrating: impl FnOnce(usize),
+    ) -> Result<Self, StoreError> {
         let path = state_dir.join(FILE);
         prepare(state_dir, &path)
             .map_err(|error| StoreError::Open { path: path.clone(), why: error.to_string() })?;
-        Self::connect(path, |options| options).await
+        Self::connect(path, |options| options, migrating).await
     }
 
     /// The path of the file.
@@ -70,6 +83,7 @@ impl Store {
     async fn connect(
         path: PathBuf,
         adjust: impl FnOnce(sqlite::Options) -> sqlite::Options,
+        migrating: impl FnOnce(usize),
     ) -> Result<Self, StoreError> {
         let options = adjust(sqlite::options(&path));
         let failed = |error| StoreError::of(&path, error);
@@ -78,7 +92,7 @@ impl Store {
             Some(version) if version >= schema::VERSION => version,
             _ => {
                 sqlite::prepare(&mut first).await.map_err(failed)?;
-                schema::migrate(&mut first).await.map_err(failed)?;
+                schema::migrate(&mut first, migrating).await.map_err(failed)?;
                 schema::version(&mut first).await.map_err(failed)?.unwrap_or_default()
             }
         };

@@ -18,17 +18,48 @@ const HEADER: usize = 9;
 /// Minimum size for compression, in bytes.
 const WORTHWHILE: usize = 1_024;
 
-/// The content of a binary column: masked data, compressed if worthwhile.
+/// The content of a binary column: masked data. It is valid before and after [`Packed::shrink`].
 #[derive(Default)]
 pub(super) struct Packed(Vec<u8>);
 
 impl Packed {
+    /// Accepts only masked data, so that no secret gets into the store.
+    pub(super) fn json<T: Serialize + Clone>(value: &Masked<'_, T>) -> Result<Self, StoreError> {
+        let mut plain = vec![PLAIN];
+        serde_json::to_writer(&mut plain, &**value)
+            .map_err(|error| StoreError::unreadable("value", error))?;
+        Ok(Self(plain))
+    }
+
+    /// A value from the store, which is already masked.
+    pub(super) fn stored(value: &serde_json::Value) -> Self {
+        Self::plain(&value.to_string())
+    }
+
+    pub(super) fn text(text: &Masked<'_, str>) -> Self {
+        Self::plain(text)
+    }
+
+    fn plain(text: &str) -> Self {
+        let mut plain = Vec::with_capacity(text.len() + 1);
+        plain.push(PLAIN);
+        plain.extend_from_slice(text.as_bytes());
+        Self(plain)
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }
+
+    /// Compresses it if worthwhile. Slow: call it in the writer's thread, not in the thread of a run.
+    pub(super) fn shrink(&mut self, packer: &mut Packer) {
+        if let Some(shorter) = packer.shorter(&self.0) {
+            self.0 = shorter;
+        }
+    }
 }
 
-/// Packs values. Reuses the compressor's memory.
+/// Compresses values. Reuses the compressor's memory.
 pub(super) struct Packer {
     deflate: Compress,
 }
@@ -39,48 +70,19 @@ impl Packer {
         Self { deflate: Compress::new(Compression::fast(), false) }
     }
 
-    /// Accepts only masked data, so that no secret gets into the store.
-    pub(super) fn json<T: Serialize + Clone>(
-        &mut self,
-        value: &Masked<'_, T>,
-    ) -> Result<Packed, StoreError> {
-        let mut plain = vec![PLAIN];
-        serde_json::to_writer(&mut plain, &**value)
-            .map_err(|error| StoreError::unreadable("value", error))?;
-        Ok(Packed(self.shrink(plain)))
-    }
-
-    /// Packs a value from the store, which is already masked.
-    pub(super) fn stored(&mut self, value: &serde_json::Value) -> Packed {
-        Packed(self.plain(&value.to_string()))
-    }
-
-    pub(super) fn text(&mut self, text: &Masked<'_, str>) -> Packed {
-        Packed(self.plain(text))
-    }
-
-    fn plain(&mut self, text: &str) -> Vec<u8> {
-        let mut plain = Vec::with_capacity(text.len() + 1);
-        plain.push(PLAIN);
-        plain.extend_from_slice(text.as_bytes());
-        self.shrink(plain)
-    }
-
-    /// Compresses a plain value with its codec byte. Returns it unchanged if it does not get smaller.
-    fn shrink(&mut self, plain: Vec<u8>) -> Vec<u8> {
-        let content = &plain[1..];
+    /// The compressed form of a plain value, if it is smaller.
+    fn shorter(&mut self, packed: &[u8]) -> Option<Vec<u8>> {
+        let Some((&PLAIN, content)) = packed.split_first() else { return None };
         if content.len() < WORTHWHILE {
-            return plain;
+            return None;
         }
         self.deflate.reset();
-        let mut packed = Vec::with_capacity(plain.len());
-        packed.push(DEFLATE);
-        packed.extend_from_slice(&(content.len() as u64).to_le_bytes());
-        match self.deflate.compress_vec(content, &mut packed, FlushCompress::Finish) {
-            // The capacity is that of the plain value, so any other status means that it did not get smaller.
-            Ok(Status::StreamEnd) => packed,
-            _ => plain,
-        }
+        let mut shorter = Vec::with_capacity(packed.len());
+        shorter.push(DEFLATE);
+        shorter.extend_from_slice(&(content.len() as u64).to_le_bytes());
+        let status = self.deflate.compress_vec(content, &mut shorter, FlushCompress::Finish);
+        // The capacity is that of the plain value, so any other status means that it did not get smaller.
+        matches!(status, Ok(Status::StreamEnd)).then_some(shorter)
     }
 }
 
@@ -118,15 +120,30 @@ pub(super) fn text(what: &'static str, packed: &[u8]) -> Result<String, StoreErr
 mod tests {
     use super::*;
 
+    fn packed(text: &str) -> Vec<u8> {
+        let mut packed = Packed::plain(text);
+        packed.shrink(&mut Packer::new());
+        packed.0
+    }
+
     #[test]
     fn small_values_stay_plain_and_large_ones_shrink() {
-        let mut packer = Packer::new();
         for text in ["", "x", &"abc ".repeat(100), &"abc ".repeat(100_000)] {
-            let packed = packer.plain(text);
+            let packed = packed(text);
             assert_eq!(super::text("text", &packed).unwrap(), text);
             assert_eq!(packed[0], u8::from(text.len() >= WORTHWHILE));
             assert!(packed.len() <= text.len() + 1);
         }
+    }
+
+    #[test]
+    fn what_is_compressed_stays_as_it_is() {
+        let mut packed = Packed::plain(&"abc ".repeat(1_000));
+        let mut packer = Packer::new();
+        packed.shrink(&mut packer);
+        let once = packed.0.clone();
+        packed.shrink(&mut packer);
+        assert_eq!(packed.0, once);
     }
 
     #[test]
@@ -138,14 +155,14 @@ mod tests {
         })
         .take(5_000)
         .collect();
-        let packed = Packer::new().plain(&noise);
+        let packed = packed(&noise);
         assert!(packed.len() <= noise.len() + 1);
         assert_eq!(text("text", &packed).unwrap(), noise);
     }
 
     #[test]
     fn damaged_values_are_errors_and_do_not_exhaust_memory() {
-        let good = Packer::new().plain(&"abc ".repeat(1_000));
+        let good = packed(&"abc ".repeat(1_000));
         let mut huge = good.clone();
         huge[1..HEADER].copy_from_slice(&u64::MAX.to_le_bytes());
         let mut short = good.clone();

@@ -151,14 +151,21 @@ pub(super) async fn version(connection: &mut Connection) -> sqlx::Result<Option<
     }
 }
 
-/// Migrates the file to the current version. Several processes may do so concurrently.
-pub(super) async fn migrate(connection: &mut Connection) -> sqlx::Result<()> {
+/// Migrates the file to the current version. Several processes may try concurrently; only the one that migrates an
+/// existing file calls `migrating`, with the number of runs.
+pub(super) async fn migrate(
+    connection: &mut Connection,
+    migrating: impl FnOnce(usize),
+) -> sqlx::Result<()> {
     let mut transaction = connection.begin_with(BEGIN).await?;
     // Another process may have migrated it while we waited for the lock.
     let found = version(&mut transaction).await?;
     match found {
         Some(version) if version >= VERSION => return Ok(()),
-        Some(version) => migration::migrate(&mut transaction, version).await?,
+        Some(version) => {
+            migrating(migration::count(&mut transaction).await?);
+            migration::migrate(&mut transaction, version).await?;
+        }
         None => run(&mut transaction, &[TABLES, THIRD]).await?,
     }
     sqlx::query(sql::SET_VERSION).bind(VERSION).execute(&mut *transaction).await?;

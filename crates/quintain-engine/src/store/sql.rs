@@ -1,6 +1,9 @@
 //! Every statement of the store, valid in SQLite and PostgreSQL. What only SQLite accepts is in `sqlite.rs`. Tests
 //! prepare each statement on both.
 
+/// Number of rows that [`PUT_CASES`] writes.
+pub(super) const CASES_AT_ONCE: usize = 8;
+
 /// Declares the statements and, for tests, a list of all.
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident = $sql:expr;)*) => {
@@ -31,6 +34,21 @@ macro_rules! list_runs {
             AND (CAST($5 AS TEXT) IS NULL OR created < $5)
             AND (CAST($6 AS TEXT) IS NULL OR kind = $6)
             ORDER BY created DESC, number DESC LIMIT $7"
+        )
+    };
+}
+
+macro_rules! put_cases {
+    ($first:literal $($more:literal)*) => {
+        concat!(
+            "INSERT INTO cases (run, ordinal, test_idx, prompt_idx, repeat, target, status, score, \
+                latency_ms, description, prompt, vars_hash, result, evidence) VALUES ",
+            $first, $(", ", $more,)*
+            " ON CONFLICT (run, test_idx, prompt_idx, target, repeat) DO UPDATE SET \
+                ordinal = excluded.ordinal, status = excluded.status, score = excluded.score, \
+                latency_ms = excluded.latency_ms, description = excluded.description, \
+                prompt = excluded.prompt, vars_hash = excluded.vars_hash, result = excluded.result, \
+                evidence = excluded.evidence"
         )
     };
 }
@@ -94,14 +112,18 @@ statements! {
     SURFACES = "SELECT target, surfaces FROM surfaces WHERE run = $1 ORDER BY target";
 
     // Cases.
-    PUT_CASE = "INSERT INTO cases (run, ordinal, test_idx, prompt_idx, repeat, target, status, score,
-            latency_ms, description, prompt, vars_hash, result, evidence)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-        ON CONFLICT (run, test_idx, prompt_idx, target, repeat) DO UPDATE SET
-            ordinal = excluded.ordinal, status = excluded.status, score = excluded.score,
-            latency_ms = excluded.latency_ms, description = excluded.description,
-            prompt = excluded.prompt, vars_hash = excluded.vars_hash, result = excluded.result,
-            evidence = excluded.evidence";
+    PUT_CASE = put_cases!("($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)");
+    /// [`CASES_AT_ONCE`] rows of one run.
+    PUT_CASES = put_cases!(
+        "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+        "($1, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)"
+        "($1, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40)"
+        "($1, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53)"
+        "($1, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63, $64, $65, $66)"
+        "($1, $67, $68, $69, $70, $71, $72, $73, $74, $75, $76, $77, $78, $79)"
+        "($1, $80, $81, $82, $83, $84, $85, $86, $87, $88, $89, $90, $91, $92)"
+        "($1, $93, $94, $95, $96, $97, $98, $99, $100, $101, $102, $103, $104, $105)"
+    );
     CASES = select_case!("WHERE run = $1 ORDER BY ordinal");
     CASE = select_case!("WHERE run = $1 AND ordinal = $2 LIMIT 1");
     FINISHED_CASES = "SELECT test_idx, prompt_idx, repeat, target, status

@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::{Mutex, PoisonError};
 
 use quintain_evidence::answer_record::{AnswerRecord, KeptAnswer};
 use quintain_evidence::event::RunInfo;
@@ -14,16 +13,14 @@ use quintain_evidence::trial_record::TrialRecord;
 use quintain_wire::redact::Redactor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
-use super::case_row::CaseRow;
-use super::commit::{Damage, Finish, Job, QUEUE, Start, work};
+use super::commit::{Finish, Job, Start};
 use super::event_log::EventLog;
 use super::findings::FindingRow;
-use super::pack::{Packed, Packer};
+use super::pack::Packed;
+use super::writer_thread::WriterThread;
 use super::{Run, RunEnd, RunKind, RunState, ScoreRecord, Store, StoreError, TraceRecord, number};
-use crate::masked;
+use crate::masked::{self, MaskedCase};
 
 /// A suite file as it was read. Stored so that the run can be judged again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,65 +48,58 @@ pub struct NewRun<'a> {
 /// Stores one run. Without [`Writer::finish`], the run counts as failed if the writer is dropped, and as died if the
 /// process ends.
 pub struct Writer {
-    jobs: mpsc::Sender<Job>,
-    task: JoinHandle<Damage>,
-    packer: Mutex<Packer>,
+    thread: WriterThread,
     redactor: Redactor,
-    log: EventLog,
 }
 
 impl Store {
     /// Starts a new run whose secrets `redactor` knows. Returns immediately; [`Writer::finish`] reports errors.
     pub fn start(&self, new: NewRun<'_>, redactor: &Redactor) -> Writer {
-        let mut packer = Packer::new();
         let text = |text: &str| redactor.masked_text(text).into_owned();
         let texts = new.suite.iter().map(|file| {
             let base_dir = file.base_dir.display().to_string();
-            let packed = packer.text(&redactor.masked_text(&file.text));
-            (text(&file.name), text(&base_dir), packed)
+            let content = Packed::text(&redactor.masked_text(&file.text));
+            (text(&file.name), text(&base_dir), content)
         });
         let suite: Vec<_> = texts.collect();
         let info = masked::run(new.info, redactor);
-        // This data can always be serialised.
-        let packed = packer.json(&info).unwrap_or_default();
         let start = Start {
             kind: new.kind,
             state: if new.queued { RunState::Queued } else { RunState::Running },
             owner: text(new.owner),
-            info: info.into_owned(),
-            packed,
+            id: info.id.clone(),
+            created: info.created.clone(),
+            description: info.description.clone(),
+            tags: info.tags.clone(),
+            // This data can always be serialised.
+            info: Packed::json(&info).unwrap_or_default(),
             suite,
         };
-        self.writer(None, Job::Start(Box::new(start)), packer, redactor)
+        self.writer(None, Job::Start(Box::new(start)), redactor)
     }
 
     /// Resumes a stored run. New results replace those of the same case. [`Writer::finish`] fails if another process
     /// resumed the run since it was looked up.
     pub fn resume(&self, run: &Run, redactor: &Redactor) -> Writer {
         let take_over = Job::Resume { earlier: run.writer.clone() };
-        self.writer(Some(run.number), take_over, Packer::new(), redactor)
+        self.writer(Some(run.number), take_over, redactor)
     }
 
-    fn writer(&self, run: Option<i64>, first: Job, packer: Packer, redactor: &Redactor) -> Writer {
-        let (jobs, waiting) = mpsc::channel(QUEUE);
-        // Cannot fail: the queue is empty.
-        let _ = jobs.try_send(first);
-        let log = EventLog::new();
-        let task = tokio::spawn(work(self.clone(), run, waiting, log.clone()));
-        Writer { jobs, task, packer: Mutex::new(packer), redactor: redactor.clone(), log }
+    fn writer(&self, run: Option<i64>, first: Job, redactor: &Redactor) -> Writer {
+        let thread = WriterThread::start(self, run, first);
+        Writer { thread, redactor: redactor.clone() }
     }
 }
 
 impl Writer {
     /// Marks a queued run as running.
     pub async fn begin(&self) {
-        self.send(Job::Begin).await;
+        self.thread.send(Job::Begin).await;
     }
 
     /// Stores a result. Waits only if the queue is full.
-    pub async fn case(&self, case: &CaseResult) {
-        let row = CaseRow::of(&masked::case(case, &self.redactor), &mut self.lock());
-        self.put("a result", row.map(|row| Job::Case(Box::new(row)))).await;
+    pub async fn case(&self, case: &MaskedCase) {
+        self.thread.send(Job::Case(masked::case_again(case, &self.redactor))).await;
     }
 
     /// Stores the surfaces of a target's servers.
@@ -149,7 +139,7 @@ impl Writer {
                 model: model.map(str::to_owned),
                 cost: masked.cost.price,
                 duration_ms: masked.took.as_secs_f64() * 1e3,
-                content: self.lock().json(&masked)?,
+                content: Packed::json(&masked)?,
             })
         });
         self.put("an answer", job).await;
@@ -159,7 +149,7 @@ impl Writer {
     pub async fn put_trace(&self, trace: &TraceRecord) {
         let masked = self.redactor.masked(trace).map_err(StoreError::from);
         let job = masked.and_then(|masked| {
-            let content = self.lock().json(&masked.part(|trace| trace.content.clone()))?;
+            let content = Packed::json(&masked.part(|trace| trace.content.clone()))?;
             let TraceRecord { ordinal, name, content: _ } = masked.into_owned();
             Ok(Job::Trace { ordinal: number(ordinal), name, content })
         });
@@ -170,7 +160,7 @@ impl Writer {
     pub async fn put_score(&self, score: &ScoreRecord) {
         let masked = self.redactor.masked(score).map_err(StoreError::from);
         let job = masked.and_then(|masked| {
-            let content = self.lock().json(&masked.part(|score| score.content.clone()))?;
+            let content = Packed::json(&masked.part(|score| score.content.clone()))?;
             let ScoreRecord { ordinal, metric, score, passed, content: _ } = masked.into_owned();
             Ok(Job::Score { ordinal: number(ordinal), metric, score, passed, content })
         });
@@ -179,25 +169,24 @@ impl Writer {
 
     /// Where the events of the run go, for listeners that come late.
     pub fn event_log(&self) -> EventLog {
-        self.log.clone()
+        self.thread.log().clone()
     }
 
     /// A result that is reported and not stored, since it is to be repeated when the run resumes.
     pub fn unfinished_case(&self, case: &CaseResult) {
-        self.log.without_row(case.ordinal);
+        self.thread.log().without_row(case.ordinal);
     }
 
     /// Replaces what is known of the run.
     pub async fn info(&self, info: &RunInfo) {
-        let packed = self.lock().json(&masked::run(info, &self.redactor));
+        let packed = Packed::json(&masked::run(info, &self.redactor));
         self.put("what is known of the run", packed.map(Job::Info)).await;
     }
 
     /// Forgets a run that came to nothing.
     pub async fn discard(self) {
-        self.send(Job::Discard).await;
-        drop(self.jobs);
-        let _ = self.task.await;
+        self.thread.send(Job::Discard).await;
+        self.thread.finish().await;
     }
 
     /// Ends the run and waits until everything is written.
@@ -206,9 +195,8 @@ impl Writer {
     /// When some of it could not be stored.
     pub async fn finish(self, summary: &Summary, end: RunEnd) -> Result<(), StoreError> {
         let finish = self.ended(summary, end)?;
-        self.send(Job::Finish(Box::new(finish))).await;
-        drop(self.jobs);
-        let damage = self.task.await.unwrap_or_default();
+        self.thread.send(Job::Finish(Box::new(finish))).await;
+        let damage = self.thread.finish().await;
         match (damage.first, damage.missing) {
             (None, _) => Ok(()),
             (Some(error), 0) => Err(error),
@@ -221,14 +209,13 @@ impl Writer {
     /// Converts the findings of a summary to rows and packs the rest.
     fn ended(&self, summary: &Summary, end: RunEnd) -> Result<Finish, StoreError> {
         let masked = masked::totals(summary, &self.redactor);
-        let mut packer = self.lock();
         let mut findings = Vec::new();
         if let Some(report) = &masked.redteam {
             let reported = report.findings.iter().map(|finding| (false, finding));
             let suppressed = report.suppressed.iter().map(|finding| (true, finding));
             for (position, (suppressed, finding)) in reported.chain(suppressed).enumerate() {
                 let finding = masked.part(|_| finding.clone());
-                findings.push(FindingRow::of(position, suppressed, &finding, &mut packer)?);
+                findings.push(FindingRow::of(position, suppressed, &finding)?);
             }
         }
         let rest = masked.part(|summary| {
@@ -239,7 +226,7 @@ impl Writer {
             rest
         });
         let counts = [rest.passed, rest.failed, rest.errored].map(number);
-        Ok(Finish { end, counts, summary: packer.json(&rest)?, findings })
+        Ok(Finish { end, counts, summary: Packed::json(&rest)?, findings })
     }
 
     fn packed<T>(&self, value: &T) -> Result<Packed, StoreError>
@@ -247,23 +234,14 @@ impl Writer {
         T: Serialize + DeserializeOwned + Clone,
     {
         let masked = self.redactor.masked(value)?;
-        self.lock().json(&masked)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Packer> {
-        self.packer.lock().unwrap_or_else(PoisonError::into_inner)
+        Packed::json(&masked)
     }
 
     /// Queues a job. Skips data that cannot be masked, with a warning.
     async fn put(&self, what: &'static str, job: Result<Job, StoreError>) {
         match job {
-            Ok(job) => self.send(job).await,
+            Ok(job) => self.thread.send(job).await,
             Err(error) => tracing::warn!(%error, "{what} is not stored"),
         }
-    }
-
-    async fn send(&self, job: Job) {
-        // Cannot fail while the runtime is alive: the task ends after this sender.
-        let _ = self.jobs.send(job).await;
     }
 }

@@ -5,10 +5,13 @@
 //! along.
 
 mod forms;
+mod free_text;
+mod shared;
 mod typed;
 
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -19,6 +22,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use self::forms::forms;
+use self::free_text::free_text;
+pub use self::shared::SharedMasked;
 pub use self::typed::Unmaskable;
 
 /// Replaces secrets.
@@ -42,14 +47,23 @@ struct Needle {
 #[derive(Default)]
 struct Known {
     needles: Vec<Needle>,
+    /// Whether a number can contain one of them.
+    in_numbers: bool,
     /// Built on first use after a secret was learned.
     search: Option<AhoCorasick>,
+}
+
+#[derive(Default)]
+struct Shared {
+    known: RwLock<Known>,
+    /// Number of needles. It only grows, and reading it needs no lock.
+    count: AtomicUsize,
 }
 
 /// Knows all secrets of a run; clones share them.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    known: Arc<RwLock<Known>>,
+    shared: Arc<Shared>,
 }
 
 impl std::fmt::Debug for Redactor {
@@ -70,7 +84,7 @@ impl<T: ToOwned + ?Sized> Deref for Masked<'_, T> {
     }
 }
 
-impl<'a, T: ToOwned + ?Sized> Masked<'a, T> {
+impl<T: ToOwned + ?Sized> Masked<'_, T> {
     /// The owned value.
     pub fn into_owned(self) -> T::Owned {
         self.0.into_owned()
@@ -81,9 +95,12 @@ impl<'a, T: ToOwned + ?Sized> Masked<'a, T> {
         Masked(Cow::Owned(make(&self.0)))
     }
 
-    /// The value, borrowed if nothing was masked.
-    pub fn into_inner(self) -> Cow<'a, T> {
-        self.0
+    /// The masked value, or none if there was nothing to mask.
+    pub fn into_changed(self) -> Option<T::Owned> {
+        match self.0 {
+            Cow::Owned(changed) => Some(changed),
+            Cow::Borrowed(_) => None,
+        }
     }
 }
 
@@ -95,7 +112,7 @@ impl Redactor {
 
     /// The same for a text with readable parts, such as a URL: `shown` replaces it.
     pub fn learn_as(&self, secret: &SecretString, shown: &str) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.shared.known.write().unwrap_or_else(PoisonError::into_inner);
         for part in parts(secret.expose_secret()) {
             for (text, shown) in forms(&part, shown) {
                 if known.needles.iter().any(|needle| needle.text == text) {
@@ -103,25 +120,32 @@ impl Redactor {
                 }
                 let digits = text.bytes().all(|byte| byte.is_ascii_digit());
                 let whole_words = digits || text.len() < UNMISTAKABLE;
+                known.in_numbers |= text.bytes().all(is_of_number);
                 known.needles.push(Needle { text, shown, whole_words });
                 known.search = None;
             }
         }
+        // Still under the lock, so that a thread that reads the new count also finds the new needles.
+        self.shared.count.store(known.needles.len(), Ordering::Release);
     }
 
     /// Whether it knows no secret.
     pub fn is_empty(&self) -> bool {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).needles.is_empty()
+        self.count() == 0
+    }
+
+    fn count(&self) -> usize {
+        self.shared.count.load(Ordering::Acquire)
     }
 
     /// `text` with every known secret masked.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.ready().text(text)
+        if self.is_empty() { Cow::Borrowed(text) } else { self.ready().text(text) }
     }
 
     /// The same without waiting for the lock, for a process that panics and may own the lock itself.
     pub fn text_now<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
-        match self.known.try_read() {
+        match self.shared.known.try_read() {
             Ok(known) => Some(known.text(text)),
             Err(TryLockError::Poisoned(known)) => Some(known.into_inner().text(text)),
             Err(TryLockError::WouldBlock) => None,
@@ -160,16 +184,10 @@ impl Redactor {
     where
         T: Serialize + DeserializeOwned + Clone,
     {
-        if self.is_empty() {
+        if self.is_empty() || !self.ready().is_in(value).map_err(Unmaskable::of)? {
             return Ok(Masked(Cow::Borrowed(value)));
         }
-        let json = serde_json::to_vec(value).map_err(Unmaskable::of)?;
-        // Every form of a secret in a string also occurs in its JSON.
-        if self.ready().find(&json).is_empty() {
-            return Ok(Masked(Cow::Borrowed(value)));
-        }
-        let plain = serde_json::to_value(value).map_err(Unmaskable::of)?;
-        typed::read(plain, self).map(|masked| Masked(Cow::Owned(masked)))
+        typed::rebuild(value, self).map(|masked| Masked(Cow::Owned(masked)))
     }
 
     /// The same where something has to be written: `stand_in` replaces what cannot be masked, and must not copy free
@@ -188,13 +206,13 @@ impl Redactor {
 
     /// The known secrets, with the search automaton built.
     fn ready(&self) -> RwLockReadGuard<'_, Known> {
-        let read = || self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let read = || self.shared.known.read().unwrap_or_else(PoisonError::into_inner);
         let known = read();
         if known.search.is_some() || known.needles.is_empty() {
             return known;
         }
         drop(known);
-        self.known.write().unwrap_or_else(PoisonError::into_inner).prepare();
+        self.shared.known.write().unwrap_or_else(PoisonError::into_inner).prepare();
         // Another thread may learn a secret in between; then `find` searches without the automaton.
         read()
     }
@@ -224,24 +242,34 @@ impl Known {
         self.search = builder.build(self.needles.iter().map(|needle| &needle.text)).ok();
     }
 
+    /// Whether the free text of a value contains a secret. May report one by mistake where two texts meet, but never
+    /// misses one.
+    fn is_in<T: Serialize>(&self, value: &T) -> Result<bool, serde_json::Error> {
+        let text = free_text(value, self.in_numbers)?;
+        Ok(self.matches(&text).next().is_some())
+    }
+
     /// The positions of secrets, in order and without overlap.
     fn find(&self, hay: &[u8]) -> Vec<(Range<usize>, &str)> {
-        if self.needles.is_empty() {
-            return Vec::new();
-        }
-        let mut found = Vec::new();
+        self.matches(hay).collect()
+    }
+
+    fn matches<'a>(&'a self, hay: &[u8]) -> impl Iterator<Item = (Range<usize>, &'a str)> {
         let mut at = 0;
-        while let Some((needle, range)) = self.next(hay, at) {
-            let needle = &self.needles[needle];
-            if needle.whole_words && !is_whole_word(hay, &range) {
-                // A longer secret may start inside it.
-                at = range.start + 1;
-                continue;
+        std::iter::from_fn(move || {
+            while !self.needles.is_empty() {
+                let (needle, range) = self.next(hay, at)?;
+                let needle = &self.needles[needle];
+                if needle.whole_words && !is_whole_word(hay, &range) {
+                    // A longer secret may start inside it.
+                    at = range.start + 1;
+                    continue;
+                }
+                at = range.end;
+                return Some((range, needle.shown.as_str()));
             }
-            at = range.end;
-            found.push((range, needle.shown.as_str()));
-        }
-        found
+            None
+        })
     }
 
     fn next(&self, hay: &[u8], at: usize) -> Option<(usize, Range<usize>)> {
@@ -261,6 +289,11 @@ impl Known {
         };
         (at..hay.len()).find_map(longest)
     }
+}
+
+/// Whether a number in JSON can contain this byte.
+fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
 }
 
 /// Whether no letter or digit is adjacent; the end of an escape (`\n`, `%20`) does not count. For a number, only

@@ -10,6 +10,7 @@ use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer,
     MapAccess, SeqAccess, VariantAccess, Visitor,
 };
+use serde::ser::Serialize;
 use serde_json::{Error, Map, Number, Value};
 
 use super::{MASK, Redactor, UNMISTAKABLE};
@@ -26,17 +27,17 @@ impl Unmaskable {
     }
 }
 
-pub(super) fn read<T: DeserializeOwned>(
-    value: Value,
+pub(super) fn rebuild<T: Serialize + DeserializeOwned>(
+    value: &T,
     redactor: &Redactor,
 ) -> Result<T, Unmaskable> {
-    let strict = Rules { redactor, keeps_words: false };
-    T::deserialize(Reader { value: value.clone(), rules: strict }).or_else(|_| {
-        // A field of a tagged variant looks like a key of a map. A key such as `path` does not disclose a password of that
-        // name.
-        let lenient = Rules { redactor, keeps_words: true };
-        T::deserialize(Reader { value, rules: lenient }).map_err(Unmaskable::of)
-    })
+    let read = |keeps_words| {
+        let value = serde_json::to_value(value)?;
+        T::deserialize(Reader { value, rules: Rules { redactor, keeps_words } })
+    };
+    // A field of a tagged variant looks like a key of a map. A key such as `path` does not disclose a password of
+    // that name.
+    read(false).or_else(|_| read(true)).map_err(Unmaskable::of)
 }
 
 #[derive(Clone, Copy)]

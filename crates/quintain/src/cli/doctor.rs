@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use quintain_engine::planted::{self, Leftover, Removal, is_private};
-use quintain_engine::store::Store;
 use quintain_source::visible;
 use quintain_wire::auth::TokenStore;
 use serde::Serialize;
 use serde_json::json;
 
-use super::Desk;
+use super::{Desk, store};
 use crate::console::Tone;
 use crate::exit::Exit;
 
@@ -75,7 +74,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let state_dir = state_dir.as_deref();
     let removal =
         if args.clean { planted::remove_leftovers(state_dir) } else { Removal::default() };
-    let mut checks = vec![state(state_dir), runs(state_dir).await, logins(state_dir)];
+    let mut checks = vec![state(state_dir), runs(state_dir, desk).await, logins(state_dir)];
     let found = planted::leftovers(state_dir);
     checks.push(leftovers(&found, &removal));
     checks.extend(programs(desk));
@@ -146,14 +145,14 @@ fn state(folder: Option<&Path>) -> Check {
     Check::new(NAME, Status::Ok, shown)
 }
 
-async fn runs(folder: Option<&Path>) -> Check {
+async fn runs(folder: Option<&Path>, desk: &Desk) -> Check {
     const NAME: &str = "stored runs";
     // A check must not create anything.
     let Some(folder) = folder.filter(|folder| folder.join("runs.db").exists()) else {
         return Check::new(NAME, Status::Ok, "none");
     };
     let counted = async {
-        let store = Store::open(folder).await?;
+        let store = store::open_folder(folder, desk).await?;
         store.count().await
     };
     match counted.await {

@@ -5,8 +5,8 @@ use quintain_engine::World;
 use quintain_engine::jobs::{
     Jobs, Notice, Outcome, Prepared, Refusal, RunError, RunHandle, RunRequest, Work,
 };
+use quintain_engine::masked::MaskedEvent;
 use quintain_engine::store::{LOCAL_OWNER, Store};
-use quintain_evidence::event::Event;
 
 use super::{Desk, runs, suite};
 use crate::exit::Exit;
@@ -84,7 +84,7 @@ pub(super) fn refused(refusal: &Refusal, desk: &Desk) -> (String, Exit) {
 pub(super) async fn follow(
     prepared: Prepared,
     desk: &Desk,
-    mut show: impl FnMut(&Event),
+    mut show: impl FnMut(&MaskedEvent),
 ) -> Result<Outcome, RunError> {
     let mut handle = prepared.start()?;
     let mut stop = desk.stop.clone();
@@ -102,8 +102,8 @@ pub(super) async fn follow(
     handle.outcome().await
 }
 
-async fn events(handle: &mut RunHandle, show: &mut impl FnMut(&Event)) {
+async fn events(handle: &mut RunHandle, show: &mut impl FnMut(&MaskedEvent)) {
     while let Some(event) = handle.next().await {
-        show(&event.event);
+        show(&event.into());
     }
 }

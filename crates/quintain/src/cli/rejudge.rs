@@ -97,7 +97,7 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
     let mut progress = Progress::new(&desk.console, true);
     let outcome = job::follow(prepared, desk, |event| {
         // The phases of a suite are too short to show.
-        if !matches!(event, Event::Phase(_)) {
+        if !matches!(**event, Event::Phase(_)) {
             progress.event(event, || feed.event(event));
         }
     })

@@ -5,8 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use quintain_engine::confined::{ConfinedError, Folder};
-use quintain_engine::masked;
-use quintain_evidence::event::Event;
+use quintain_engine::masked::{self, Emitted, MaskedEvent};
 use quintain_evidence::kept_file::OUTSIDE;
 use quintain_report::{Options, Report, Reporter, find, for_path, suffixes};
 use quintain_source::{Diagnostic, Diagnostics};
@@ -169,11 +168,16 @@ impl Feed {
         self.reports.push(Named { path: None, report, failed: None });
     }
 
-    pub(in crate::cli) fn event(&mut self, event: &Event) {
-        let event = masked::event(event.clone(), &self.redactor);
+    pub(in crate::cli) fn event(&mut self, event: &MaskedEvent) {
         for named in self.reports.iter_mut().filter(|named| named.failed.is_none()) {
-            named.failed = named.report.event(&event).err();
+            named.failed = named.report.event(event).err();
         }
+    }
+
+    /// An event that does not come from a job. What was stored was masked then, but more may be known now.
+    pub(in crate::cli) fn unmasked(&mut self, event: impl Into<Emitted>) {
+        let event = masked::emitted(event, &self.redactor);
+        self.event(&event);
     }
 
     /// Prints which files were written and which could not be.

@@ -1,5 +1,7 @@
 //! The store of this user's runs, for the commands that read it.
 
+use std::path::Path;
+
 use quintain_engine::store::{Store, StoreError};
 
 use super::Desk;
@@ -11,7 +13,19 @@ pub(super) async fn open(desk: &Desk) -> Result<Store, StoreError> {
             why: "no home directory; set QUINTAIN_HOME".to_owned(),
         });
     };
-    Store::open(&folder).await
+    open_folder(&folder, desk).await
+}
+
+/// The store of a folder. Says so if it has to be brought to the current version first.
+pub(super) async fn open_folder(folder: &Path, desk: &Desk) -> Result<Store, StoreError> {
+    let migrating = |runs| match runs {
+        0 => {}
+        1 => desk.console.note("migrating 1 stored run to the current format"),
+        more => {
+            desk.console.note(&format!("migrating {more} stored runs to the current format ..."))
+        }
+    };
+    Store::open_noting(folder, migrating).await
 }
 
 /// The same for commands that can run without a store.

@@ -55,6 +55,14 @@ const VALUES: &[(&str, &str)] = &[
 ];
 
 /// A script that creates the tables, then prepares and runs every statement; upserts run twice.
+fn several_cases() -> String {
+    let row =
+        |n| format!("{n}, {n}, 0, 0, 'shop', 'passed', 1.0, 1.5, 'd', 'p', 7, '\\x00', '\\x00'");
+    let rows: Vec<String> = (0..sql::CASES_AT_ONCE).map(row).collect();
+    format!("1, {}", rows.join(", "))
+}
+
+/// A script that makes the tables, then prepares and runs every statement, upserts twice.
 fn script(tables: &[&[&str]]) -> String {
     let mut script = String::from("BEGIN;\n");
     for statement in tables.iter().copied().flatten() {
@@ -63,9 +71,10 @@ fn script(tables: &[&[&str]]) -> String {
     }
     for (name, statement) in sql::ALL {
         script += &["PREPARE s_", name, " AS ", statement, ";\n"].concat();
-        let count = (1..100).take_while(|n| statement.contains(&format!("${n}"))).count();
-        let known =
-            VALUES.iter().find(|(of, _)| of == name).map(|(_, values)| (*values).to_owned());
+        let count = (1..200).take_while(|n| statement.contains(&format!("${n}"))).count();
+        let known = VALUES.iter().find(|(of, _)| of == name);
+        let known = known.map(|(_, values)| (*values).to_owned());
+        let known = known.or_else(|| (*name == "PUT_CASES").then(several_cases));
         assert!(known.is_some() || !statement.starts_with("INSERT"), "write values for {name}");
         // Deleting comes last, since other statements need the run.
         if *name == "DELETE_RUN" {

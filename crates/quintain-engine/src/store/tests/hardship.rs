@@ -27,7 +27,7 @@ async fn a_child_writes() {
     let store = Store::open(Path::new(directory)).await.unwrap();
     let writer = begin(&store, &info(id, "2026-01-01T00:00:00Z"));
     for ordinal in 0..cases.parse().unwrap() {
-        writer.case(&case(ordinal, CaseStatus::Passed)).await;
+        writer.case(&shared(case(ordinal, CaseStatus::Passed))).await;
         if ordinal % 100 == 99 {
             println!("\nwrote {ordinal}");
         }
@@ -87,10 +87,10 @@ async fn a_full_disk_costs_the_copy_and_not_the_run() {
     let path = directory.path().join("runs.db");
     let limited = |options: sqlite::Options| options.pragma("max_page_count", "40");
     prepare(directory.path(), &path).unwrap();
-    let store = Store::connect(path, limited).await.unwrap();
+    let store = Store::connect(path, limited, |_| {}).await.unwrap();
     let writer = begin(&store, &info("eval-a", "2026-01-01T00:00:00Z"));
     for ordinal in 0..5_000 {
-        writer.case(&case(ordinal, CaseStatus::Passed)).await;
+        writer.case(&shared(case(ordinal, CaseStatus::Passed))).await;
     }
     let error = writer.finish(&summary(), RunEnd::Finished).await.unwrap_err();
     let StoreError::Incomplete { missing, first } = &error else { panic!("{error}") };
@@ -103,7 +103,7 @@ async fn a_read_only_store_is_read_and_says_why_it_takes_nothing() {
     let (writable, directory) = store().await;
     stored(&writable, "eval-a", "2026-01-01T00:00:00Z", 1).await;
     let path = directory.path().join("runs.db");
-    let store = Store::connect(path, |options| options.read_only(true)).await.unwrap();
+    let store = Store::connect(path, |options| options.read_only(true), |_| {}).await.unwrap();
     let run = store.find("latest").await.unwrap();
     assert_eq!(store.cases(&run).try_collect::<Vec<_>>().await.unwrap().len(), 1);
     let writer = begin(&store, &info("eval-b", "2026-01-02T00:00:00Z"));
@@ -170,7 +170,7 @@ async fn a_run_that_is_deleted_while_it_goes_on_stays_deleted() {
     let writer = store.resume(&run, &Redactor::default());
     store.delete(std::slice::from_ref(&run)).await.unwrap();
     let other = stored(&store, "eval-b", "2026-01-02T00:00:00Z", 1).await;
-    writer.case(&case(7, CaseStatus::Passed)).await;
+    writer.case(&shared(case(7, CaseStatus::Passed))).await;
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     assert_eq!(store.runs(&RunFilter::default()).await.unwrap(), std::slice::from_ref(&other));
     assert_eq!(store.finished(&other).await.unwrap().len(), 1);
@@ -201,7 +201,7 @@ async fn how_long_it_takes() {
         println!("{what}: {:?}", start.elapsed());
     }
     let store = Store::open(directory.path()).await.unwrap();
-    let cases: Vec<_> = (0..20_000).map(|n| case(n, CaseStatus::Passed)).collect();
+    let cases: Vec<_> = (0..20_000).map(|n| shared(case(n, CaseStatus::Passed))).collect();
     let start = std::time::Instant::now();
     let writer = begin(&store, &info("eval-a", "2026-01-01T00:00:00Z"));
     for case in &cases {

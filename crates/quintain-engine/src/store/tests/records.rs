@@ -130,7 +130,7 @@ async fn events_come_back_in_order_and_refer_to_the_cases() {
         if ordinal == 7 {
             writer.unfinished_case(&result);
         } else {
-            writer.case(&result).await;
+            writer.case(&shared(result.clone())).await;
         }
         emit(Event::Case(Arc::new(result)));
         if ordinal == 150 {
@@ -167,7 +167,7 @@ async fn events_come_back_in_order_and_refer_to_the_cases() {
 async fn a_discarded_run_leaves_nothing() {
     let (store, _directory) = store().await;
     let writer = begin(&store, &info("eval-a", DAY));
-    writer.case(&case(0, CaseStatus::Passed)).await;
+    writer.case(&shared(case(0, CaseStatus::Passed))).await;
     writer.discard().await;
     assert_eq!(store.count().await.unwrap(), 0);
 }

@@ -26,7 +26,7 @@ async fn a_run_comes_back_as_it_was_told() {
         case.response.raw = (ordinal != 1).then(|| case.response.raw.clone()).flatten();
         case.error = Some("no".repeat(ordinal * 1_000));
         tally.add(&case);
-        writer.case(&case).await;
+        writer.case(&shared(case.clone())).await;
         cases.push(case);
     }
     let summary = tally.finish(Duration::from_millis(1_500), false);
@@ -59,7 +59,7 @@ async fn a_stored_run_is_told_again() {
 async fn a_run_without_an_end_is_told_as_interrupted() {
     let (store, _directory) = store().await;
     let writer = begin(&store, &info("eval-a", "2026-01-01T00:00:00Z"));
-    writer.case(&case(0, CaseStatus::Passed)).await;
+    writer.case(&shared(case(0, CaseStatus::Passed))).await;
     let run = loop {
         match store.find("latest").await {
             Ok(run) => break run,
@@ -143,8 +143,8 @@ async fn a_run_is_found_by_id_prefix_and_age() {
 async fn a_resumed_run_replaces_what_it_does_again() {
     let (store, _directory) = store().await;
     let writer = begin(&store, &info("eval-a", "2026-01-01T00:00:00Z"));
-    writer.case(&case(0, CaseStatus::Passed)).await;
-    writer.case(&case(1, CaseStatus::Errored)).await;
+    writer.case(&shared(case(0, CaseStatus::Passed))).await;
+    writer.case(&shared(case(1, CaseStatus::Errored))).await;
     let interrupted = Summary { interrupted: true, ..summary() };
     writer.finish(&interrupted, RunEnd::Interrupted).await.unwrap();
 
@@ -156,9 +156,9 @@ async fn a_resumed_run_replaces_what_it_does_again() {
     assert_eq!(errored[0].target, "payments");
 
     let writer = store.resume(&run, &Redactor::default());
-    writer.case(&case(1, CaseStatus::Passed)).await;
+    writer.case(&shared(case(1, CaseStatus::Passed))).await;
     let again = CaseResult { repeat: 1, ..case(2, CaseStatus::Passed) };
-    writer.case(&again).await;
+    writer.case(&shared(again.clone())).await;
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     let run = store.find("latest").await.unwrap();
     assert_eq!(run.state, RunState::Ended(RunEnd::Finished));

@@ -35,7 +35,7 @@ async fn no_column_of_any_table_contains_a_secret() {
     };
     let run = NewRun { suite: &[suite], owner: CANARY, ..new(&info) };
     let writer = store.start(run, &redactor);
-    writer.case(&case_with_canaries()).await;
+    writer.case(&shared(case_with_canaries())).await;
     let surface: Surface = serde_json::from_value(surface_with_canaries()).unwrap();
     writer.surfaces(CANARY, &[(CANARY.to_owned(), surface)]).await;
     let call = ToolCall { tool: CANARY.into(), args: Map::new(), server: Some(CANARY.into()) };
@@ -120,7 +120,7 @@ async fn a_masked_result_can_be_read_again() {
     let redactor = Redactor::default();
     redactor.learn(&SecretString::from(CANARY));
     let writer = store.start(new(&info("eval-a", "2026-01-01T00:00:00Z")), &redactor);
-    writer.case(&case_with_canaries()).await;
+    writer.case(&shared(case_with_canaries())).await;
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     let run = store.find("eval-a").await.unwrap();
     let read = store.case(&run, 0).await.unwrap().unwrap();

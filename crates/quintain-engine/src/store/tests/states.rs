@@ -97,7 +97,7 @@ async fn a_run_of_another_machine_dies_when_its_heartbeat_stops() {
         assert_eq!(store.find("eval-a").await.unwrap().state, state);
     }
     // Another process took over the run, and the first writer gets an error.
-    writer.case(&case(0, CaseStatus::Passed)).await;
+    writer.case(&shared(case(0, CaseStatus::Passed))).await;
     let error = writer.finish(&summary(), RunEnd::Finished).await.unwrap_err();
     assert!(error.to_string().contains("another process is writing this run"), "{error}");
 }
@@ -114,7 +114,7 @@ async fn only_one_of_two_resumes_the_same_run() {
     let second = store.resume(&run, &Redactor::default());
     let error = second.finish(&summary(), RunEnd::Finished).await.unwrap_err();
     assert!(matches!(error, StoreError::TakenOver), "{error}");
-    first.case(&case(1, CaseStatus::Passed)).await;
+    first.case(&shared(case(1, CaseStatus::Passed))).await;
     first.finish(&summary(), RunEnd::Finished).await.unwrap();
     assert_eq!(store.finished(&run).await.unwrap().len(), 2);
 }

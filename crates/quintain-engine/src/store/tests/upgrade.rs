@@ -118,7 +118,11 @@ async fn a_store_of_version_2_keeps_everything() {
         sqlx::query_as(sql).fetch_all(&mut old).await.unwrap();
     old.close().await.unwrap();
 
-    let store = Store::open(directory.path()).await.unwrap();
+    let mut migrated = None;
+    let store = Store::open_noting(directory.path(), |runs| migrated = Some(runs)).await.unwrap();
+    assert_eq!(migrated, Some(runs.len()));
+    let again = Store::open_noting(directory.path(), |_| panic!("it is migrated")).await.unwrap();
+    again.close().await;
     let mut new = sqlite::connect(&sqlite::options(&path)).await.unwrap();
     for ((_, table), before) in KEPT.into_iter().zip(&kept) {
         assert_eq!(&rows(&mut new, table).await, before, "{table}");

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quintain_engine::eval::{Job, Settings, execute};
+use quintain_engine::masked;
 use quintain_engine::{Disk, Policy, World, allowed};
 use quintain_evidence::event::RunInfo;
 use quintain_suite::plan::{Selection, plan};
@@ -171,8 +172,9 @@ impl Bench {
             recording: None,
         };
         let (_stop, stopped) = watch::channel(false);
-        execute(&job, stopped, None, &mut |event| {
-            told.push_str(&serde_json::to_string(&event).unwrap());
+        execute(&job, stopped, None, &mut |emitted| {
+            let event = masked::emitted(emitted, &world.redactor);
+            told.push_str(&serde_json::to_string(&*event).unwrap());
             told.push('\n');
         })
         .await;

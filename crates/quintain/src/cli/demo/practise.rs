@@ -62,7 +62,8 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
         earlier: None,
         recording: None,
     };
-    let outcome = execute(&job, desk.stop.clone(), None, &mut |event| feed.event(&event)).await;
+    let outcome =
+        execute(&job, desk.stop.clone(), None, &mut |emitted| feed.unmasked(emitted)).await;
     feed.finish_quietly(&desk.console);
     Ok(outcome)
 }

@@ -95,7 +95,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar);
     let outcome = job::follow(prepared, desk, |event| {
         // The phases of a suite are too short to show.
-        if !matches!(event, Event::Phase(_)) {
+        if !matches!(**event, Event::Phase(_)) {
             progress.event(event, || feed.event(event));
         }
     })

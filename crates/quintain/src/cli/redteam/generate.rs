@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use quintain_engine::jobs::OrderRequest;
 use quintain_engine::jobs::config;
+use quintain_engine::masked::Emitted;
 use quintain_engine::redteam::{RedteamRun, generate};
 use quintain_evidence::event::Event;
 use quintain_evidence::redteam_report::NotRun;
@@ -98,8 +99,8 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         reproduce: &|_| None,
         previous: None,
     };
-    let rehearsal = generate(&campaign, &mut |event| {
-        if let Event::Phase(phase) = event {
+    let rehearsal = generate(&campaign, &mut |emitted| {
+        if let Emitted::Event(Event::Phase(phase)) = emitted {
             desk.console.note(phase.word());
         }
     })

@@ -47,7 +47,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, StoreError> {
             return Ok(Exit::Usage);
         }
     };
-    store.replay(&run, |event| feed.event(&event)).await?;
+    store.replay(&run, |event| feed.unmasked(event)).await?;
     if !feed.finish(&desk.console) {
         return Ok(Exit::Usage);
     }

@@ -30,7 +30,7 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
             return Ok(Exit::Usage);
         }
     }
-    store.replay(&run, |event| feed.event(&event)).await?;
+    store.replay(&run, |event| feed.unmasked(event)).await?;
     let complete = feed.finish(&desk.console);
     Ok(if complete { Exit::Passed } else { Exit::Usage })
 }

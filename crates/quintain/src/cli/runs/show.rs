@@ -63,7 +63,7 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
     store
         .replay(&run, |event| {
             if wanted(&event) {
-                feed.event(&event);
+                feed.unmasked(event);
             }
         })
         .await?;

@@ -1,0 +1,186 @@
+//! The thread that writes a run. It takes jobs from the queue, compresses them and writes everything that gathered
+//! in one transaction. The run waits only while the queue is full. If the disk fails, the stored copy is incomplete,
+//! but the run continues.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use super::commit::{Batch, GivenUp, Job, Target, abandon, commit};
+use super::event_log::EventLog;
+use super::pack::Packer;
+use super::{Store, StoreError, heartbeat};
+
+/// Capacity of the queue. Results wait uncompressed, so it is short.
+const QUEUE: usize = 256;
+/// How long jobs gather for a transaction, since a transaction costs about as much as ten results. A process that is
+/// killed loses what gathered.
+const GATHER: Duration = Duration::from_millis(20);
+/// Number of consecutive failed transactions after which writing stops.
+const STRIKES: u32 = 3;
+
+/// The thread of one run.
+pub(super) struct WriterThread {
+    jobs: mpsc::Sender<Job>,
+    log: EventLog,
+    damage: oneshot::Receiver<Damage>,
+    path: PathBuf,
+}
+
+/// What could not be written.
+#[derive(Default)]
+pub(super) struct Damage {
+    pub(super) missing: usize,
+    pub(super) first: Option<StoreError>,
+}
+
+impl Damage {
+    fn add(&mut self, error: StoreError) {
+        tracing::debug!(%error, "results are not stored");
+        self.first.get_or_insert(error);
+    }
+}
+
+impl WriterThread {
+    /// Starts the thread with a job that starts a run, or that resumes the run of this number.
+    pub(super) fn start(store: &Store, run: Option<i64>, first: Job) -> Self {
+        let (jobs, waiting) = mpsc::channel(QUEUE);
+        // Cannot fail: the queue is empty.
+        let _ = jobs.try_send(first);
+        let log = EventLog::new();
+        let (report, damage) = oneshot::channel();
+        let work = Work { store: store.clone(), waiting, log: log.clone() };
+        // Without a thread there is no report, and `finish` returns an error.
+        let _ = std::thread::Builder::new().name("store".to_owned()).spawn(move || {
+            // The database has its own thread, so the runtime needs no more than timers.
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(work.run(run, report));
+            }
+        });
+        Self { jobs, log, damage, path: store.path.clone() }
+    }
+
+    pub(super) fn log(&self) -> &EventLog {
+        &self.log
+    }
+
+    /// Queues a job. Waits only if the queue is full.
+    pub(super) async fn send(&self, job: Job) {
+        if let Err(mpsc::error::TrySendError::Full(job)) = self.jobs.try_send(job) {
+            self.log.flush();
+            // Fails if the thread ended, which `finish` reports.
+            let _ = self.jobs.send(job).await;
+        }
+    }
+
+    /// Waits until everything is written.
+    pub(super) async fn finish(self) -> Damage {
+        drop(self.jobs);
+        self.log.flush();
+        let gone = || StoreError::Database {
+            path: self.path,
+            why: "the thread that writes to it ended".to_owned(),
+        };
+        self.damage.await.unwrap_or_else(|_| Damage { missing: 0, first: Some(gone()) })
+    }
+}
+
+/// What the thread owns.
+struct Work {
+    store: Store,
+    waiting: mpsc::Receiver<Job>,
+    log: EventLog,
+}
+
+/// Listeners must not wait for a thread that ended or never started.
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.log.close();
+    }
+}
+
+impl Work {
+    async fn run(mut self, run: Option<i64>, report: oneshot::Sender<Damage>) {
+        let mut damage = Damage::default();
+        let mut connection = match self.store.pool.acquire().await {
+            Ok(connection) => Some(connection),
+            Err(error) => {
+                damage.add(self.store.failed(error));
+                None
+            }
+        };
+        let mut target = Target::new(run);
+        let mut packer = Packer::new();
+        let mut group = Vec::new();
+        let mut beats = interval(heartbeat::INTERVAL);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        beats.reset();
+        let (mut strikes, mut ended) = (0, false);
+        loop {
+            // An empty group is a heartbeat.
+            tokio::select! {
+                taken = self.waiting.recv_many(&mut group, QUEUE) => if taken == 0 { break },
+                () = self.log.flush_requested() => {}
+                _ = beats.tick() => {}
+            }
+            self.gather(&group).await;
+            let events = self.log.take();
+            // The cases that these events refer to were queued before them.
+            while let Ok(job) = self.waiting.try_recv() {
+                group.push(job);
+            }
+            let batch = Batch::of(&mut group, events, &mut packer);
+            ended |= batch.is_last();
+            let written = match &mut connection {
+                Some(connection) if strikes < STRIKES => {
+                    commit(connection, &mut target, &batch).await
+                }
+                // Keep emptying the queue, so that the run does not block.
+                _ => Err(GivenUp::NoRun),
+            };
+            match written {
+                Ok(()) => strikes = 0,
+                Err(GivenUp::Deleted) => {}
+                // A late heartbeat is not an error.
+                Err(_) if batch.is_empty() => {}
+                Err(why) => {
+                    strikes += 1;
+                    damage.missing += batch.cases();
+                    match why {
+                        GivenUp::Failed(error) => damage.add(self.store.failed(error)),
+                        GivenUp::TakenOver => damage.add(StoreError::TakenOver),
+                        GivenUp::Deleted | GivenUp::NoRun => {}
+                    }
+                }
+            }
+        }
+        if let (false, Some(connection)) = (ended, &mut connection)
+            && let Err(error) = abandon(connection, &target).await
+        {
+            damage.add(self.store.failed(error));
+        }
+        self.log.close();
+        let _ = report.send(damage);
+        if let Some(connection) = connection {
+            // Everything is written, so a failure does no harm.
+            let _ = connection.close().await;
+        }
+    }
+
+    /// Waits for more jobs, unless the run starts or ends, or somebody waits for the events.
+    async fn gather(&self, group: &[Job]) {
+        let is_urgent = |job: &Job| {
+            matches!(job, Job::Start(_) | Job::Resume { .. } | Job::Finish(_) | Job::Discard)
+        };
+        if group.is_empty() || group.len() >= QUEUE || group.iter().any(is_urgent) {
+            return;
+        }
+        tokio::select! {
+            () = sleep(GATHER) => {}
+            () = self.log.flush_requested() => {}
+        }
+    }
+}
