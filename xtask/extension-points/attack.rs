@@ -17,7 +17,7 @@ static META: Meta = Meta {
 Reads the listed tools and reports those without `outputSchema`. It calls nothing.
 
 # Why it matters
-Clients cannot tell a result from text that an attacker has put into it.
+Clients cannot distinguish a result from text that an attacker has put into it.
 
 # What counts as proof
 The listed tool. The finding is suspected: the schema is optional.

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     path::{Path, PathBuf},
     process::Command,
 };
@@ -52,30 +53,28 @@ impl Overlay {
 }
 
 /// The workspace with an overlay, elsewhere.
-pub(super) struct Copy<'a> {
-    workspace: &'a Workspace,
+pub(super) struct Copy {
     folder: PathBuf,
+    /// What the files of the workspace contained when they were copied.
+    originals: BTreeMap<PathBuf, u64>,
 }
 
-impl<'a> Copy<'a> {
+impl Copy {
     /// Copies the workspace. A file that is as it should be keeps its time stamp, so that cargo builds only what is new.
-    pub(super) fn new(
-        workspace: &'a Workspace,
-        folder: PathBuf,
-        overlay: &Overlay,
-    ) -> Result<Self> {
-        let own = workspace.files()?;
-        let wanted: BTreeSet<&PathBuf> = own.iter().chain(overlay.texts.keys()).collect();
-        for file in &wanted {
-            let content = match overlay.texts.get(*file) {
-                Some(text) => text.clone().into_bytes(),
-                None => read(&workspace.root.join(file))?,
-            };
-            write_if_other(&folder.join(file), &content)?;
+    pub(super) fn new(workspace: &Workspace, folder: PathBuf, overlay: &Overlay) -> Result<Self> {
+        let mut copy = Self { folder, originals: BTreeMap::new() };
+        for file in workspace.files()? {
+            let content = read(&workspace.root.join(&file))?;
+            copy.originals.insert(file.clone(), digest(&content));
+            if !overlay.texts.contains_key(&file) {
+                write_if_other(&copy.folder.join(&file), &content)?;
+            }
         }
-        let copy = Self { workspace, folder };
+        for (file, text) in &overlay.texts {
+            write_if_other(&copy.folder.join(file), text.as_bytes())?;
+        }
         for file in copy.files()? {
-            if !wanted.contains(&file) {
+            if !copy.originals.contains_key(&file) && !overlay.texts.contains_key(&file) {
                 let path = copy.folder.join(&file);
                 fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             }
@@ -96,15 +95,17 @@ impl<'a> Copy<'a> {
         let mut command = Command::new(cargo);
         command.args(["build", "--locked", "--package", "quintain"]);
         command.current_dir(&self.folder).env("CARGO_TARGET_DIR", target);
+        // Nobody debugs the copy. Dependencies are compiled without debug information anyway, and so are shared.
+        command.env("CARGO_PROFILE_DEV_DEBUG", "0");
         process::stream(&mut command)
     }
 
-    /// The files that differ from those of the workspace.
+    /// The files that differ from those of the workspace: those of the overlay, and what the build has changed.
     pub(super) fn changed(&self) -> Result<BTreeSet<PathBuf>> {
         let mut changed = BTreeSet::new();
         for file in self.files()? {
-            let original = fs::read(self.workspace.root.join(&file)).ok();
-            if original != Some(read(&self.folder.join(&file))?) {
+            let now = digest(&read(&self.folder.join(&file))?);
+            if self.originals.get(&file) != Some(&now) {
                 changed.insert(file);
             }
         }
@@ -153,6 +154,12 @@ fn walk(folder: &Path, each: &mut dyn FnMut(&Path) -> Result<()>) -> Result<()> 
         }
     }
     Ok(())
+}
+
+fn digest(content: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

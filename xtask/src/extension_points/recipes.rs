@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Recipe>> {
                 listed.extend(line.split_whitespace().next().map(str::to_owned));
                 continue;
             }
-            let point: String = point.clone().ok_or("a list of files stands in no recipe")?;
+            let point: String = point.clone().ok_or("a list of files belongs to no recipe")?;
             if listed.is_empty() {
                 return Err(format!("the list of files for \"{point}\" is empty"));
             }

@@ -95,7 +95,7 @@ pub(crate) struct Opening<'a> {
 
 /// A target that can be asked.
 pub(crate) enum Open {
-    /// It takes text, and is asked anew each time.
+    /// Takes text. Has no session.
     Text,
     /// MCP servers, and what they list.
     Sessions(Sessions, Vec<(String, Surface)>),
