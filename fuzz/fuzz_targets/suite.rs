@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use quintain_suite::suite::{Needed, NoFiles, Purpose, SuiteFile, load};
+use quintain_suite::suite::{BUILT_IN, Needed, NoFiles, Purpose, SuiteFile, load};
 
 fuzz_target!(|text: &str| {
     let file = SuiteFile { name: "suite.yaml".into(), text: text.into(), base_dir: "".into() };
     let purpose = Purpose::Read(Needed::Nothing);
-    let loaded = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles), purpose);
+    let loaded = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles), purpose, BUILT_IN);
     assert!(loaded.suite.is_some() || loaded.diagnostics.has_errors());
 });

@@ -85,11 +85,16 @@ fn parts(workspace: &Workspace) -> Result<Vec<Part>> {
             pages::strategies(&json(&["list", "strategies", "--json"])?)?,
         ),
         Part::page(
+            "docs/reference/targets.md",
+            pages::targets(&json(&["list", "targets", "--json"])?)?,
+        ),
+        Part::page(
             "docs/reference/recall.md",
             recall::page(&workspace.root, &json(&["demo", "--weaknesses", "--json"])?)?,
         ),
         Part::section("docs/reference/cli.md", "commands", commands::table(&commands)),
         Part::section("docs/reference/cli.md", "help", commands::help(&commands)),
+        Part::page("docs/reference/suite.schema.json", told(&binary, &["schema"])?),
         Part::section("docs/reference/suite.md", "keys", pages::keys(&json(&["schema"])?)),
         Part::section(
             "docs/explanations/promptfoo.md",

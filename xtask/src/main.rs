@@ -8,6 +8,7 @@ mod checks;
 mod conformance;
 mod docs;
 mod expectations;
+mod extension_points;
 mod module_graph;
 mod outside;
 mod peers;
@@ -33,6 +34,7 @@ Usage: cargo xtask COMMAND
   test [--no-peers]     everything CI runs; --no-peers leaves out what needs installed peers
   check                 house rules (dependency direction, module cycles, file sizes, licences, leftovers), wording
                         and documentation (generated parts, links)
+  extension-points      add an example of every extension point to a copy, in the files that CONTRIBUTING.md lists
   phrases               list every phrase that the style replaces, by file
   docs                  regenerate the generated parts of the documentation
   peers                 install the pinned peers into target/peers
@@ -67,6 +69,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["test", "--no-peers"] => test(false),
         ["check"] => check(),
         ["docs"] => one("docs", docs::write),
+        ["extension-points"] => one("extension points", extension_points::run),
         ["phrases"] => one("phrases", phrases::list),
         ["peers"] => one("peers", |workspace| Ok(peers::install(workspace)?.note())),
         ["conformance", rest @ ..] => {
@@ -121,6 +124,7 @@ fn test(with_peers: bool) -> Result<ExitCode> {
     // Building first keeps compile time out of the test stage; the conformance client is an example.
     stages.run("build", || cargo(&["build", "--workspace", "--all-targets"]));
     stages.run("docs", || docs::check(&workspace));
+    stages.run("extension points", || extension_points::run(&workspace));
     let installed = if with_peers {
         stages.run_for("peers", || {
             let installed = peers::install(&workspace)?;

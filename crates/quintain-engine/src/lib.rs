@@ -24,4 +24,5 @@ pub use files::{AllowedFiles, Disk, allowed};
 pub use policy::{Access, Denied, Policy};
 pub use sessions::{OpenError, RouteError, Sessions};
 pub use store::{Store, StoreError};
+pub use targets::kinds as target_kinds;
 pub use world::World;

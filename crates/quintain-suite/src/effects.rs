@@ -3,7 +3,6 @@
 
 mod attack;
 mod collect;
-mod names;
 mod targets;
 
 pub use attack::of_attack;

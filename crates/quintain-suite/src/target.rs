@@ -1,21 +1,33 @@
-//! A target: what is under test, as a suite defines it. Data only; the readers are in `suite`.
+//! A target: what is under test, as a suite defines it. Data only; the kinds of targets and their readers are in `suite`.
 
+mod reach;
+mod variables;
+
+use std::any::Any;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fmt::Debug;
+use std::path::Path;
 use std::time::Duration;
 
+use quintain_content::registry::Meta;
+use quintain_content::secret::Secret;
 use quintain_evidence::code::Code;
-use quintain_evidence::connection::{Auth, McpTarget};
+use quintain_evidence::connection::McpTarget;
 use quintain_source::Span;
-use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-#[derive(Debug, Clone)]
+pub use reach::{Reach, Reached};
+pub(crate) use variables::Defined;
+pub use variables::bare;
+
+#[derive(Debug)]
 pub struct Target {
     /// As written: `mcp`, `mcp:payments`, `openai:gpt-5`, ...
     pub id: String,
     pub label: Option<String>,
-    pub kind: TargetKind,
+    /// The kind that read the settings.
+    pub kind: &'static Meta,
+    pub settings: Box<dyn Settings>,
     /// `tools` and `functions` of its `config`, which a model is offered. None for servers.
     pub offered: Map<String, Value>,
     /// Labels or ids of the prompts it is limited to; empty for all.
@@ -35,66 +47,44 @@ impl Target {
         self.label.as_deref().unwrap_or(&self.id)
     }
 
+    /// The settings, if they are of this type.
+    pub fn settings<T: Settings>(&self) -> Option<&T> {
+        let settings: &dyn Any = &*self.settings;
+        settings.downcast_ref()
+    }
+
     pub fn as_mcp(&self) -> Option<&McpTarget> {
-        if let TargetKind::Mcp(target) = &self.kind { Some(target) } else { None }
+        self.settings()
     }
 
     pub fn as_mcp_mut(&mut self) -> Option<&mut McpTarget> {
-        if let TargetKind::Mcp(target) = &mut self.kind { Some(target) } else { None }
+        let settings: &mut dyn Any = &mut *self.settings;
+        settings.downcast_mut()
     }
 }
 
-#[derive(Debug, Clone)]
-pub enum TargetKind {
-    Mcp(Box<McpTarget>),
-    /// Returns the prompt.
-    Echo,
-    Http(Box<HttpTarget>),
-    Exec(Box<ExecTarget>),
-    Code(Box<CodeTarget>),
-    /// A model, or another provider that Quintain does not support.
-    Other,
+/// What a suite says about one target, as its kind reads it. Texts may contain templates; those of the environment are
+/// filled in already.
+pub trait Settings: Any + Debug + Send + Sync {
+    /// What must not be shown.
+    fn secrets(&self) -> Vec<Secret> {
+        Vec::new()
+    }
+
+    /// Reports what a run starts and contacts because of this target.
+    fn reach(&self, _: &mut Reach<'_>) {}
+
+    /// The programs that it starts. A suite that is watched runs again when one of them changes.
+    fn programs(&self) -> Vec<ProgramFiles<'_>> {
+        Vec::new()
+    }
 }
 
-/// The request to an HTTP endpoint. All texts are templates in which environment variables are expanded already.
-#[derive(Debug, Clone)]
-pub struct HttpTarget {
-    pub url: String,
-    /// The default is `GET`.
-    pub method: Option<String>,
-    pub headers: Vec<(String, SecretString)>,
-    pub query: Vec<(String, SecretString)>,
-    pub body: Option<Value>,
-    /// The raw request as text, which replaces all of the above.
-    pub request: Option<String>,
-    pub use_https: bool,
-    /// Credentials sent with every request: bearer, basic or API key.
-    pub auth: Auth,
-    /// Computes what is sent instead of the prompt, from `prompt`, `vars` and `context`.
-    pub transform_request: Option<Code>,
-    /// Computes the output from `json`, `text` and `context`.
-    pub transform_response: Option<Code>,
-    /// Decides whether a status is a success; without it, every status is.
-    pub validate_status: Option<Code>,
-}
-
-/// `exec:command`: a program that is started for every prompt, with the prompt as an argument.
-#[derive(Debug, Clone)]
-pub struct ExecTarget {
-    pub command: String,
-    pub args: Vec<String>,
-    /// Its working directory.
-    pub base_dir: PathBuf,
-    /// `config` as written.
-    pub config: Map<String, Value>,
-}
-
-/// `file://provider.py`, `python:provider.py`, `file://provider.js`, ...
-#[derive(Debug, Clone)]
-pub struct CodeTarget {
-    pub code: Code,
-    /// `config`; for Python and Ruby with `file://` references replaced by the content of the files.
-    pub config: Map<String, Value>,
-    /// The interpreter, if it is not the default one.
-    pub executable: Option<String>,
+/// A program and the arguments that may be scripts.
+#[derive(Debug)]
+pub struct ProgramFiles<'a> {
+    /// Where it is started; where the run is started if none.
+    pub folder: Option<&'a Path>,
+    pub program: &'a Path,
+    pub args: Vec<&'a Path>,
 }

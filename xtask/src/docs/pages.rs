@@ -60,6 +60,18 @@ pub(super) fn strategies(strategies: &Value) -> Result<String> {
     Ok(finished(&page))
 }
 
+pub(super) fn targets(targets: &Value) -> Result<String> {
+    let mut page = format!(
+        "{STEM}# Target kinds\n\n\
+         The id of a target selects its kind. [Targets](../guides/targets.md) describes MCP servers in detail, and the\n\
+         [reference of suites](suite.md#keys) lists the keys of all targets. `quintain explain NAME` prints an entry of this\n\
+         page.\n\n"
+    );
+    contents(targets, &mut page)?;
+    entries(targets, "##", &mut page)?;
+    Ok(finished(&page))
+}
+
 pub(super) fn reporters(reporters: &Value) -> Result<String> {
     let mut page = format!(
         "{STEM}# Reporters\n\n\

@@ -6,13 +6,13 @@ use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::probe::Step;
 use quintain_evidence::response::Response;
 use quintain_evidence::surface::Surface;
-use quintain_suite::suite::{Target, TargetKind};
+use quintain_suite::suite::Target;
 
 use super::{Job, within};
 use crate::inquiry::AskTarget;
 use crate::outside::Outside;
-use crate::sessions::{OpenError, RouteError, Sessions};
-use crate::targets::{self, Ask};
+use crate::sessions::{RouteError, Sessions};
+use crate::targets::{self, Ask, Open, Opening};
 
 /// Why a target is not open if the run ended first.
 const NO_TIME: &str = "time limit reached before the target answered";
@@ -90,28 +90,20 @@ impl<'a> OpenTarget<'a> {
         if let Some(recording) = job.recording {
             return open_target(Way::Recorded, recording.surfaces(target.name()));
         }
-        match &target.kind {
-            TargetKind::Mcp(mcp) => {
-                let opening = async {
-                    let sessions = Sessions::open(mcp, job.world).await?;
-                    let surfaces = sessions.surfaces(job.suite.tests.tests.want_survey).await;
-                    Ok::<_, OpenError>((sessions, surfaces))
-                };
-                match within(job.settings.max_time, opening).await {
-                    Some(Ok((sessions, surfaces))) => open_target(Way::Mcp(sessions), surfaces),
-                    Some(Err(error)) => open_target(Way::Closed(error.to_string()), Vec::new()),
-                    None => open_target(Way::Closed(NO_TIME.to_owned()), Vec::new()),
-                }
+        let wants_survey = job.suite.tests.tests.want_survey;
+        let opening = Opening { world: job.world, wants_survey };
+        match within(job.settings.max_time, targets::open(target, &opening)).await {
+            Some(Ok(Open::Text)) => open_target(Way::Plain, Vec::new()),
+            Some(Ok(Open::Sessions(sessions, surfaces))) => {
+                open_target(Way::Mcp(sessions), surfaces)
             }
-            _ => match targets::unavailable(target) {
-                Some(why) => open_target(Way::Closed(why), Vec::new()),
-                None => open_target(Way::Plain, Vec::new()),
-            },
+            Some(Err(why)) => open_target(Way::Closed(why), Vec::new()),
+            None => open_target(Way::Closed(NO_TIME.to_owned()), Vec::new()),
         }
     }
 
     pub(super) fn speaks_mcp(&self) -> bool {
-        matches!(self.target.kind, TargetKind::Mcp(_))
+        self.target.as_mcp().is_some()
     }
 
     pub(super) fn transform_response(&self) -> Option<&Code> {

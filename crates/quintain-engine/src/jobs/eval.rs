@@ -22,6 +22,7 @@ use crate::eval::{Job, PreviousRun, Recording, Settings, execute, stored_samenes
 use crate::masked;
 use crate::secrets::learn;
 use crate::store::SuiteText;
+use crate::targets::kinds;
 use crate::world::World;
 
 /// Which cases a run has. Stored with the run, so that a later command can resume it.
@@ -235,8 +236,8 @@ pub(super) async fn prepare_again(
     let files = files_of(&work.suite);
     // The stored run contains masks instead of secrets, so the suite must be masked the same way before the two are
     // compared. This first load finds the secrets without running code of the suite.
-    let seen =
-        load(files.clone(), &jobs.world.env, jobs.files.clone(), Purpose::Read(Needed::Nothing));
+    let (disk, purpose) = (jobs.files.clone(), Purpose::Read(Needed::Nothing));
+    let seen = load(files.clone(), &jobs.world.env, disk, purpose, &kinds());
     learn(&seen.secrets, redactor);
     let mask = |value: &String| redactor.text(value).into_owned();
     let env: BTreeMap<String, String> =

@@ -19,6 +19,7 @@ use crate::files::allowed;
 use crate::policy::Policy;
 use crate::secrets::{learn, learn_launch};
 use crate::store::{NewRun, Run, RunKind, RunState, Store, StoreError, SuiteText, Writer};
+use crate::targets::kinds;
 use crate::world::World;
 
 /// The environment that jobs run in. Cheap to clone.
@@ -279,7 +280,8 @@ pub fn load_suite(
     redactor: &Redactor,
     notify: &mut dyn FnMut(Notice<'_>),
 ) -> Option<Opened> {
-    let Loaded { suite, diagnostics, sources, secrets } = load(files.clone(), env, disk, purpose);
+    let Loaded { suite, diagnostics, sources, secrets } =
+        load(files.clone(), env, disk, purpose, &kinds());
     learn(&secrets, redactor);
     if !diagnostics.is_empty() {
         notify(Notice::Diagnostics(&sources, &diagnostics));

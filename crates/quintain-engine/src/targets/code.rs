@@ -5,10 +5,10 @@ use std::path::Path;
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::response::Response;
-use quintain_suite::suite::{CodeTarget, Target};
+use quintain_suite::suite::{CodeKind, CodeTarget};
 use serde_json::{Value, json};
 
-use super::{Ask, Told, options};
+use super::{Ask, Asked, Sender, Told};
 use crate::interpreters::Call;
 use crate::outside::{Outside, value};
 
@@ -22,47 +22,47 @@ async function __ask(Provider, prompt, options, context) {
 }
 ";
 
-pub(super) async fn ask(
-    target: &Target,
-    provider: &CodeTarget,
-    ask: &Ask<'_>,
-    outside: &Outside,
-) -> Told {
-    let arguments =
-        [Value::String(ask.prompt.to_owned()), options(target, &provider.config), ask.context()];
-    let [prompt, options, context] = &arguments;
-    let answer = match &provider.code {
-        Code::File { language: Language::JavaScript, path, text, function: None } => {
-            let named = [("prompt", prompt), ("options", options), ("context", context)];
-            outside.run(&adapted(path, text), METHOD, &named).await
-        }
-        code if code.language() == Language::JavaScript => {
-            outside.run(code, METHOD, &[("prompt", prompt), ("context", context)]).await
-        }
-        code => {
-            let executable = provider.executable.as_deref();
-            let call = Call { code, function: METHOD, arguments: &arguments, executable };
-            value(outside.interpreters.call(&call).await)
-        }
-    };
-    let sent = json!({"prompt": ask.prompt});
-    match answer {
-        Ok(answer) => {
-            let needs_keys = provider.code.language() != Language::JavaScript;
-            let lacks_keys = answer.get("output").or_else(|| answer.get("error")).is_none();
-            let response = if needs_keys && lacks_keys {
-                Response::failed(format!(
-                    "the function must return an object with `output` or `error`, not {answer:.200}"
-                ))
-            } else {
-                Response::of_code(answer.clone())
-            };
-            Told { method: METHOD, sent, outcome: Outcome::Reply(answer), response }
-        }
-        Err(why) => {
-            let response = Response::failed(why.clone());
-            let outcome = Outcome::ToolError(json!({"error": why}));
-            Told { method: METHOD, sent, outcome, response }
+impl Sender for CodeKind {
+    type Settings = CodeTarget;
+
+    async fn ask(&self, asked: &Asked<'_, CodeTarget>, ask: &Ask<'_>, outside: &Outside) -> Told {
+        let provider = asked.settings;
+        let arguments =
+            [Value::String(ask.prompt.to_owned()), asked.options(&provider.config), ask.context()];
+        let [prompt, options, context] = &arguments;
+        let answer = match &provider.code {
+            Code::File { language: Language::JavaScript, path, text, function: None } => {
+                let named = [("prompt", prompt), ("options", options), ("context", context)];
+                outside.run(&adapted(path, text), METHOD, &named).await
+            }
+            code if code.language() == Language::JavaScript => {
+                outside.run(code, METHOD, &[("prompt", prompt), ("context", context)]).await
+            }
+            code => {
+                let executable = provider.executable.as_deref();
+                let call = Call { code, function: METHOD, arguments: &arguments, executable };
+                value(outside.interpreters.call(&call).await)
+            }
+        };
+        let sent = json!({"prompt": ask.prompt});
+        match answer {
+            Ok(answer) => {
+                let needs_keys = provider.code.language() != Language::JavaScript;
+                let lacks_keys = answer.get("output").or_else(|| answer.get("error")).is_none();
+                let response = if needs_keys && lacks_keys {
+                    Response::failed(format!(
+                        "the function must return an object with `output` or `error`, not {answer:.200}"
+                    ))
+                } else {
+                    Response::of_code(answer.clone())
+                };
+                Told { method: METHOD, sent, outcome: Outcome::Reply(answer), response }
+            }
+            Err(why) => {
+                let response = Response::failed(why.clone());
+                let outcome = Outcome::ToolError(json!({"error": why}));
+                Told { method: METHOD, sent, outcome, response }
+            }
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::response::Response;
-use quintain_suite::suite::{ExecTarget, Target};
+use quintain_suite::suite::{ExecKind, ExecTarget};
 use serde_json::{Value, json};
 
-use super::{Ask, Told, options};
+use super::{Ask, Asked, Sender, Told};
 use crate::outside::Outside;
 use crate::process::{Argument, Program, RunError, run};
 
@@ -14,66 +14,71 @@ const METHOD: &str = "exec";
 /// Environment variables with the unmasked prompt, options and context.
 const VARIABLES: [&str; 3] = ["QUINTAIN_PROMPT", "QUINTAIN_OPTIONS", "QUINTAIN_CONTEXT"];
 
-pub(super) async fn ask(
-    target: &Target,
-    exec: &ExecTarget,
-    ask: &Ask<'_>,
-    outside: &Outside,
-) -> Told {
-    let mut config = exec.config.clone();
-    let folder = exec.base_dir.to_string_lossy().into_owned();
-    config.entry("basePath").or_insert_with(|| folder.into());
-    let (options, context) = (options(target, &config), ask.context());
-    let shown = [
-        Argument::text(ask.prompt, &outside.redactor),
-        Argument::json(&options, &outside.redactor),
-        Argument::json(&context, &outside.redactor),
-    ];
-    let mut env = outside.env().clone();
-    let whole = [ask.prompt.to_owned(), options.to_string(), context.to_string()];
-    for (name, text) in VARIABLES.into_iter().zip(whole) {
-        // An environment variable cannot contain NUL.
-        env.insert(name.to_owned(), text.replace('\0', ""));
-    }
-    let sent = json!({"command": exec.command, "args": exec.args, "prompt": ask.prompt});
-    let cwd = Some(exec.base_dir.clone()).filter(|folder| !folder.as_os_str().is_empty());
-    let variables = outside.env().keys();
-    let command = match outside.commands.program(&exec.command, cwd.as_deref(), variables) {
-        Ok(command) => command,
-        Err(denied) => return Told::refused(METHOD, sent, denied.to_string()),
-    };
-    let args = exec.args.iter().map(Argument::written).chain(shown).collect();
-    let program = Program { command, args, env, cwd };
-    let finished = match run(&program, outside.limit, outside.time).await {
-        Ok(finished) => finished,
-        Err(error) => {
-            let response = Response::failed(format!("`{}`: {error}", exec.command));
-            let outcome = match error {
-                RunError::Start { .. } => return Told::refused(METHOD, sent, error.to_string()),
-                RunError::TimedOut { limit } => Outcome::TimedOut { after: limit },
-                RunError::TooMuch { .. } | RunError::Broken(_) => {
-                    Outcome::Garbled { why: error.to_string(), bytes: Vec::new() }
-                }
-            };
-            return Told { method: METHOD, sent, outcome, response };
+impl Sender for ExecKind {
+    type Settings = ExecTarget;
+
+    async fn ask(&self, asked: &Asked<'_, ExecTarget>, ask: &Ask<'_>, outside: &Outside) -> Told {
+        let exec = asked.settings;
+        let mut config = exec.config.clone();
+        let folder = exec.base_dir.to_string_lossy().into_owned();
+        config.entry("basePath").or_insert_with(|| folder.into());
+        let (options, context) = (asked.options(&config), ask.context());
+        let shown = [
+            Argument::text(ask.prompt, &outside.redactor),
+            Argument::json(&options, &outside.redactor),
+            Argument::json(&context, &outside.redactor),
+        ];
+        let mut env = outside.env().clone();
+        let whole = [ask.prompt.to_owned(), options.to_string(), context.to_string()];
+        for (name, text) in VARIABLES.into_iter().zip(whole) {
+            // An environment variable cannot contain NUL.
+            env.insert(name.to_owned(), text.replace('\0', ""));
         }
-    };
-    let said = plain(&finished.stdout);
-    let complained = plain(&finished.stderr);
-    let record = json!({
-        "exit": finished.status.code(),
-        "stdout": said,
-        "stderr": complained,
-    });
-    let response = if !finished.status.success() {
-        let words = if complained.is_empty() { &said } else { &complained };
-        Response::failed(format!("Command failed: {}: {}\n{words}", exec.command, finished.status))
-    } else if said.is_empty() && !complained.is_empty() {
-        Response::failed(complained)
-    } else {
-        Response { raw: Some(Value::String(said.clone())), ..Response::text(said) }
-    };
-    Told { method: METHOD, sent, outcome: Outcome::Reply(record), response }
+        let sent = json!({"command": exec.command, "args": exec.args, "prompt": ask.prompt});
+        let cwd = Some(exec.base_dir.clone()).filter(|folder| !folder.as_os_str().is_empty());
+        let variables = outside.env().keys();
+        let command = match outside.commands.program(&exec.command, cwd.as_deref(), variables) {
+            Ok(command) => command,
+            Err(denied) => return Told::refused(METHOD, sent, denied.to_string()),
+        };
+        let args = exec.args.iter().map(Argument::written).chain(shown).collect();
+        let program = Program { command, args, env, cwd };
+        let finished = match run(&program, outside.limit, outside.time).await {
+            Ok(finished) => finished,
+            Err(error) => {
+                let response = Response::failed(format!("`{}`: {error}", exec.command));
+                let outcome = match error {
+                    RunError::Start { .. } => {
+                        return Told::refused(METHOD, sent, error.to_string());
+                    }
+                    RunError::TimedOut { limit } => Outcome::TimedOut { after: limit },
+                    RunError::TooMuch { .. } | RunError::Broken(_) => {
+                        Outcome::Garbled { why: error.to_string(), bytes: Vec::new() }
+                    }
+                };
+                return Told { method: METHOD, sent, outcome, response };
+            }
+        };
+        let said = plain(&finished.stdout);
+        let complained = plain(&finished.stderr);
+        let record = json!({
+            "exit": finished.status.code(),
+            "stdout": said,
+            "stderr": complained,
+        });
+        let response = if !finished.status.success() {
+            let words = if complained.is_empty() { &said } else { &complained };
+            Response::failed(format!(
+                "Command failed: {}: {}\n{words}",
+                exec.command, finished.status
+            ))
+        } else if said.is_empty() && !complained.is_empty() {
+            Response::failed(complained)
+        } else {
+            Response { raw: Some(Value::String(said.clone())), ..Response::text(said) }
+        };
+        Told { method: METHOD, sent, outcome: Outcome::Reply(record), response }
+    }
 }
 
 /// Trims white space and removes terminal escape sequences.

@@ -1,5 +1,7 @@
 //! HTTP targets.
 
+mod raw;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -8,51 +10,56 @@ use quintain_content::secret::names_a_secret;
 use quintain_evidence::connection::{ApiKeyPlacement, Auth};
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::response::Response;
-use quintain_suite::suite::HttpTarget;
+use quintain_suite::suite::{HttpKind, HttpTarget};
 use quintain_wire::redact::MASK;
 use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{Ask, Told, raw};
+use super::{Ask, Asked, Sender, Told};
 use crate::outside::Outside;
 use crate::web::{Reply, Request, WebError};
 
 const METHOD: &str = "http";
 
-pub(super) async fn ask(target: &HttpTarget, ask: &Ask<'_>, outside: &Outside) -> Told {
-    let request = match request(target, ask, outside).await {
-        Ok(request) => request,
-        Err(why) => return Told::refused(METHOD, json!({"url": target.url}), why),
-    };
-    let sent = shown(&request);
-    match outside.web.send(request, outside.time).await {
-        Ok(reply) => {
-            let record = record(&reply);
-            let response = match response(target, &reply, &record, outside).await {
-                Ok(response) => response,
-                Err(why) => Response::failed(why),
-            };
-            let metadata = json!({
-                "status": record["status"],
-                "statusText": record["statusText"],
-                "headers": record["headers"],
-            });
-            let mut response = response;
-            response.metadata.entry("http").or_insert(metadata);
-            response.raw = response.raw.or_else(|| record.get("body").cloned());
-            Told { method: METHOD, sent, outcome: Outcome::Reply(record), response }
-        }
-        Err(error) => {
-            let why = error.to_string();
-            let response = Response::failed(why.clone());
-            let outcome = match error {
-                WebError::TimedOut { after } => Outcome::TimedOut { after },
-                WebError::NotAllowed(_) => Outcome::Refused { why },
-                WebError::Lost { .. } => Outcome::Closed { why },
-                WebError::Body(_) => Outcome::Garbled { why, bytes: Vec::new() },
-            };
-            Told { method: METHOD, sent, outcome, response }
+impl Sender for HttpKind {
+    type Settings = HttpTarget;
+
+    async fn ask(&self, asked: &Asked<'_, HttpTarget>, ask: &Ask<'_>, outside: &Outside) -> Told {
+        let target = asked.settings;
+        let request = match request(target, ask, outside).await {
+            Ok(request) => request,
+            Err(why) => return Told::refused(METHOD, json!({"url": target.url}), why),
+        };
+        let sent = shown(&request);
+        match outside.web.send(request, outside.time).await {
+            Ok(reply) => {
+                let record = record(&reply);
+                let response = match response(target, &reply, &record, outside).await {
+                    Ok(response) => response,
+                    Err(why) => Response::failed(why),
+                };
+                let metadata = json!({
+                    "status": record["status"],
+                    "statusText": record["statusText"],
+                    "headers": record["headers"],
+                });
+                let mut response = response;
+                response.metadata.entry("http").or_insert(metadata);
+                response.raw = response.raw.or_else(|| record.get("body").cloned());
+                Told { method: METHOD, sent, outcome: Outcome::Reply(record), response }
+            }
+            Err(error) => {
+                let why = error.to_string();
+                let response = Response::failed(why.clone());
+                let outcome = match error {
+                    WebError::TimedOut { after } => Outcome::TimedOut { after },
+                    WebError::NotAllowed(_) => Outcome::Refused { why },
+                    WebError::Lost { .. } => Outcome::Closed { why },
+                    WebError::Body(_) => Outcome::Garbled { why, bytes: Vec::new() },
+                };
+                Told { method: METHOD, sent, outcome, response }
+            }
         }
     }
 }

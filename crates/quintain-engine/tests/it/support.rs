@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use quintain_engine::{Sessions, World};
+use quintain_engine::{Sessions, World, target_kinds};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::tool_call::ToolCall;
@@ -23,8 +23,8 @@ pub(crate) fn target(config: &Value) -> McpTarget {
         text: suite.to_string().into(),
         base_dir: PathBuf::from("."),
     };
-    let loaded =
-        load(vec![file], &BTreeMap::new(), Arc::new(NoFiles), Purpose::Read(Needed::Target(None)));
+    let purpose = Purpose::Read(Needed::Target(None));
+    let loaded = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles), purpose, &target_kinds());
     assert!(loaded.suite.is_some(), "{:?}", loaded.diagnostics);
     loaded.suite.unwrap().targets[0].as_mcp().unwrap().clone()
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use quintain_suite::suite::{Loaded, Needed, NoFiles, Purpose, SuiteFile, load};
+use quintain_suite::suite::{BUILT_IN, Loaded, Needed, NoFiles, Purpose, SuiteFile, load};
 
 #[test]
 fn ids_are_kebab_case_and_unique() {
@@ -41,7 +41,8 @@ fn every_attack_is_documented_and_has_an_example_that_loads() {
             base_dir: std::path::PathBuf::new(),
         };
         let (env, files) = (std::collections::BTreeMap::new(), std::sync::Arc::new(NoFiles));
-        let loaded: Loaded = load(vec![file], &env, files, Purpose::Read(Needed::Nothing));
+        let loaded: Loaded =
+            load(vec![file], &env, files, Purpose::Read(Needed::Nothing), BUILT_IN);
         assert!(loaded.suite.is_some(), "{}: {:?}", meta.id, loaded.diagnostics);
     }
 }

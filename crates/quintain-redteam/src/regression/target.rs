@@ -270,7 +270,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use quintain_suite::suite::{Needed, NoFiles, Purpose, SuiteFile, load};
+    use quintain_suite::suite::{BUILT_IN, Needed, NoFiles, Purpose, SuiteFile, load};
 
     const SUITE: &str = "\
 targets:
@@ -286,7 +286,8 @@ targets:
         let file =
             SuiteFile { name: "quintain.yaml".into(), text: SUITE.into(), base_dir: "/x".into() };
         let purpose = Purpose::Read(Needed::Target(None));
-        let suite = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles), purpose).suite.unwrap();
+        let loaded = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles), purpose, BUILT_IN);
+        let suite = loaded.suite.unwrap();
         suite.targets[0].as_mcp().unwrap().clone()
     }
 

@@ -8,9 +8,9 @@ use quintain_evidence::redteam_node::Carried;
 use quintain_source::Scope;
 
 use super::collect::Collector;
-use super::names::{Defined, bare};
 use super::targets;
-use crate::suite::{Suite, Target, TargetKind};
+use crate::suite::{MCP, Suite, Target};
+use crate::target::{Defined, bare};
 
 /// The effects of attacking this target. Templates in the suite are not expanded.
 pub fn of_attack(
@@ -25,9 +25,10 @@ pub fn of_attack(
     let content = defined.variables(carried.texts.iter().map(String::as_str), Scope::Env);
     let own = suite.targets.iter().find(|one| one.name() == name);
     let target = Target {
-        id: "mcp".to_owned(),
+        id: MCP.id.to_owned(),
         label: Some(name.to_owned()),
-        kind: TargetKind::Mcp(Box::new(target.clone())),
+        kind: &MCP,
+        settings: Box::new(target.clone()),
         offered: serde_json::Map::new(),
         prompts: None,
         transform: None,

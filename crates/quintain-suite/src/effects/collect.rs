@@ -15,11 +15,11 @@ use quintain_evidence::response::Response;
 use quintain_source::{Nunjucks, Scope, env_names};
 use serde_json::{Map, Value};
 
-use super::names::{Defined, bare};
-use super::targets::{self, interpreter};
+use super::targets;
 use crate::check::Scene;
 use crate::plan::{Plan, PlannedCase};
 use crate::suite::{Assert, DerivedValue, Prompt, PromptBody, Rule, Suite, Target, Test, VarFile};
+use crate::target::{Defined, bare};
 
 /// Collects the effects.
 pub(super) struct Collector<'a> {
@@ -309,6 +309,15 @@ impl<'a> Collector<'a> {
         });
         self.effects.run = run.collect();
         self.effects
+    }
+}
+
+/// The interpreter of a language and the variable that overrides it; none for JavaScript.
+fn interpreter(language: Language) -> Option<(&'static str, &'static str)> {
+    match language {
+        Language::JavaScript => None,
+        Language::Python => Some(("python3", "PROMPTFOO_PYTHON")),
+        Language::Ruby => Some(("ruby", "PROMPTFOO_RUBY")),
     }
 }
 

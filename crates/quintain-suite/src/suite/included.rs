@@ -2,8 +2,8 @@
 
 use quintain_source::{Diagnostic, Diagnostics, Node, NodeKind, SourceFile, Sources, read};
 
-use super::kinds::{Kind, kind};
 use super::loader::Place;
+use super::targets::file_of_targets;
 use crate::files::Files;
 
 /// Maximum depth of files that include files.
@@ -38,10 +38,7 @@ pub(super) fn include(
 }
 
 fn named_file(node: &Node) -> Option<&str> {
-    match kind(node.raw()?) {
-        Kind::File(path) => Some(path),
-        _ => None,
-    }
+    file_of_targets(node.raw()?)
 }
 
 struct Includer<'a> {

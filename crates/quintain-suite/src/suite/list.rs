@@ -220,7 +220,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::suite::{Consent, Loaded, Purpose, SuiteFile, load};
+    use crate::suite::{BUILT_IN, Consent, Loaded, Purpose, SuiteFile, load};
 
     /// One file that a test can change.
     struct Changing(Mutex<&'static str>);
@@ -240,7 +240,7 @@ mod tests {
         let (name, base_dir) = ("quintain.yaml".to_owned(), PathBuf::from("/suites"));
         let purpose = Purpose::Run(Consent::of_the_user());
         let file = SuiteFile { name, text: text.into(), base_dir };
-        load(vec![file], &BTreeMap::new(), files, purpose)
+        load(vec![file], &BTreeMap::new(), files, purpose, BUILT_IN)
     }
 
     fn many(item: impl Fn(usize) -> String) -> String {

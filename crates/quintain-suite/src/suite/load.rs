@@ -14,6 +14,7 @@ use quintain_source::{
 use super::loader::{Loader, Place};
 use super::provider::{Chosen, Env, TargetReader};
 use super::reader::Reader;
+use super::targets::Kinds;
 use super::{Suite, declared, included, mention, secrets};
 use crate::files::Files;
 use crate::purpose::{NotCalled, Purpose};
@@ -67,12 +68,13 @@ impl Document {
 
 /// Loads the files, and the files that they refer to, as one suite: targets, prompts and tests are
 /// concatenated, `env` maps are merged over `env`, and defaults of later files win. The purpose determines
-/// whether code runs and variables are expanded.
+/// whether code runs and variables are expanded. `kinds` are the kinds of targets that a suite may have.
 pub fn load(
     files: Vec<SuiteFile>,
     env: &BTreeMap<String, String>,
     disk: Arc<dyn Files>,
     purpose: Purpose<'_>,
+    kinds: Kinds<'_>,
 ) -> Loaded {
     let mut sources = Sources::new();
     let mut dx = Diagnostics::new();
@@ -118,6 +120,7 @@ pub fn load(
             env: &env,
             filled: &means.reader(document, &filled),
             written: &means.reader(document, &written),
+            kinds,
         };
         read(&document.node, &targets, &mut suite, &mut dx);
     }

@@ -9,15 +9,12 @@ mod declared;
 mod derived;
 mod expected;
 mod filters;
-mod http;
 mod included;
-mod kinds;
 mod list;
 mod load;
 mod loader;
 mod mention;
 mod options;
-mod program;
 mod prompts;
 mod provider;
 mod reader;
@@ -30,19 +27,24 @@ mod scenario;
 mod schema;
 mod secrets;
 mod server;
-mod target;
+mod targets;
 mod test;
 mod vars;
 
 pub use crate::check::{Assert, Rule, Test, TestOptions, VarFile};
 pub use crate::files::{FileValue, Files, NoFiles, language_of};
 pub use crate::purpose::{Consent, Needed, NotCalled, Purpose};
-pub use crate::target::{CodeTarget, ExecTarget, HttpTarget, Target, TargetKind};
+pub use crate::target::Target;
 pub use assertion::AssertReader;
 pub use list::TestList;
 pub use load::{Loaded, SuiteFile, load};
 pub(crate) use mention::names;
+pub use reader::Reader;
 pub use schema::schema;
+pub use targets::{
+    BUILT_IN, CodeKind, CodeTarget, ConfigSchema, EchoKind, EchoTarget, Entry, ExecKind,
+    ExecTarget, HttpKind, HttpTarget, Kinds, MCP, McpKind, ModelKind, ModelTarget, TargetKind,
+};
 pub use test::{DerivedMetric, DerivedValue, EvaluateOptions, Output, Prompt, PromptBody, Tests};
 pub use vars::{expand, resolve};
 

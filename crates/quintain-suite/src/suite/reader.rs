@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 use crate::files::Files;
 use crate::purpose::{Consent, NotCalled};
 
-pub(super) struct Reader<'a> {
+pub struct Reader<'a> {
     pub(super) templates: &'a Templates,
     /// Relative paths in the suite start here.
-    pub(super) base_dir: &'a Path,
+    pub base_dir: &'a Path,
     /// The severity of unknown keys: an error in files of Quintain, a warning in files of promptfoo.
-    pub(super) strictness: Severity,
-    pub(super) files: &'a dyn Files,
+    pub strictness: Severity,
+    pub files: &'a dyn Files,
     /// Needed to call scripts.
     pub(super) consent: Option<Consent>,
     /// Scripts that were not called because `consent` is missing.
@@ -27,7 +27,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// The text of a key, with `{{env.X}}` expanded.
-    pub(super) fn text(
+    pub fn text(
         &self,
         fields: &mut Fields<'_>,
         name: &'static str,
@@ -38,7 +38,7 @@ impl Reader<'_> {
     }
 
     /// The text of a value, with `{{env.X}}` expanded.
-    pub(super) fn fill(&self, name: &str, node: &Node, dx: &mut Diagnostics) -> Option<String> {
+    pub fn fill(&self, name: &str, node: &Node, dx: &mut Diagnostics) -> Option<String> {
         if node.raw().is_none() {
             wrong_type(name, "text", node, dx);
         }
@@ -54,7 +54,7 @@ impl Reader<'_> {
         Some(filled)
     }
 
-    pub(super) fn texts(
+    pub fn texts(
         &self,
         fields: &mut Fields<'_>,
         name: &'static str,
@@ -65,7 +65,7 @@ impl Reader<'_> {
     }
 
     /// The entries of a map of texts, in the order of the file. An empty value is empty text.
-    pub(super) fn pairs(
+    pub fn pairs(
         &self,
         fields: &mut Fields<'_>,
         name: &'static str,
@@ -96,13 +96,13 @@ impl Reader<'_> {
         self.templates.leaves_all() && is_template(text)
     }
 
-    pub(super) fn path(&self, text: &str) -> PathBuf {
+    pub fn path(&self, text: &str) -> PathBuf {
         // Collecting the components removes `./`.
         self.base_dir.join(text).components().collect()
     }
 
     /// A payload is sent as written, so words that a YAML 1.1 parser would convert are reported.
-    pub(super) fn payload(&self, node: &Node, dx: &mut Diagnostics) -> Value {
+    pub fn payload(&self, node: &Node, dx: &mut Diagnostics) -> Value {
         match &node.kind {
             NodeKind::Seq(_) | NodeKind::Pile(_) => {
                 node.items().map(|item| self.payload(&item, dx)).collect()
@@ -121,7 +121,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn payload_map(&self, node: &Node, dx: &mut Diagnostics) -> Map<String, Value> {
+    pub fn payload_map(&self, node: &Node, dx: &mut Diagnostics) -> Map<String, Value> {
         let entries = node.as_map().unwrap_or_default().iter();
         entries.map(|(key, value)| (key.text.clone(), self.payload(value, dx))).collect()
     }

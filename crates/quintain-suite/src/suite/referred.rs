@@ -100,7 +100,7 @@ mod tests {
     use quintain_source::Renderer;
     use serde_json::json;
 
-    use super::super::{Consent, Files, Loaded, Purpose, SuiteFile, TargetKind, load};
+    use super::super::{BUILT_IN, CodeTarget, Consent, Files, Loaded, Purpose, SuiteFile, load};
     use super::*;
 
     /// Files whose content is their own name.
@@ -141,7 +141,7 @@ mod tests {
         };
         let env = BTreeMap::from([("LANG".into(), "it".into())]);
         let purpose = Purpose::Run(Consent::of_the_user());
-        load(vec![file], &env, std::sync::Arc::new(Named), purpose)
+        load(vec![file], &env, std::sync::Arc::new(Named), purpose, BUILT_IN)
     }
 
     fn tools(written: &str) -> Value {
@@ -165,9 +165,7 @@ mod tests {
     fn settings_of_a_provider_stand_in_files_at_any_depth() {
         let target = "  - {id: 'file://p.py', config: {a: file://t.txt, b: [{c: file://d.json}]}}";
         let suite = loaded(target).suite.expect("a suite");
-        let TargetKind::Code(code) = &suite.targets[0].kind else {
-            panic!("expected a code target")
-        };
+        let code: &CodeTarget = suite.targets[0].settings().expect("code");
         assert_eq!(json!(code.config), json!({"a": "t.txt\n", "b": [{"c": ["d.json"]}]}));
     }
 

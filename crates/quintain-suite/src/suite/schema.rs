@@ -13,16 +13,18 @@ use quintain_content::schema::build::{
     self, Part, any, either, keys, list, map, map_of, refer, scalar, scalars, text,
 };
 
+use super::targets::Kinds;
+
 const ID: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// The schema of a whole suite, draft 2020-12; `redteam` is the schema of that key.
-pub fn schema(redteam: Part) -> Value {
+/// The schema of a whole suite, draft 2020-12. `redteam` is the schema of that key, `kinds` are the kinds of targets.
+pub fn schema(redteam: Part, kinds: Kinds<'_>) -> Value {
     let mut schema = json!({
         "$schema": ID,
         "title": "Quintain suite",
     });
     let definitions = [
-        ("target", target::target()),
+        ("target", target::target(kinds)),
         ("mcp", target::config()),
         ("server", target::server()),
         ("auth", target::auth()),

@@ -6,13 +6,10 @@ use aho_corasick::AhoCorasick;
 use quintain_content::secret::{
     Secret, is_credential, looks_random, names_a_secret, of_named, of_url, of_value,
 };
-use quintain_evidence::connection::of_auth;
-use quintain_evidence::connection::of_launch;
-use quintain_evidence::connection::of_pairs;
 use quintain_source::{MAX_BYTES, Node, is_template};
 
+use super::Suite;
 use super::provider::Env;
-use super::{Suite, TargetKind};
 
 /// Maps whose keys describe their values.
 const NAMED: [&str; 5] = ["env", "headers", "auth", "query", "queryParams"];
@@ -26,7 +23,7 @@ pub(super) fn collect(
     env: &Env,
 ) -> Vec<Secret> {
     let targets = suite.targets.iter();
-    let mut found: Vec<Secret> = targets.flat_map(|target| of_target(&target.kind)).collect();
+    let mut found: Vec<Secret> = targets.flat_map(|target| target.settings.secrets()).collect();
     for document in documents {
         // An invalid target is not in the suite, but diagnostics quote its lines.
         for key in ["targets", "providers", "redteam", "env"] {
@@ -82,28 +79,5 @@ fn written(node: &Node, named: bool, found: &mut Vec<Secret>) {
             }
             None => written(value, named || NAMED.contains(&key), found),
         }
-    }
-}
-
-fn of_target(target: &TargetKind) -> Vec<Secret> {
-    match target {
-        TargetKind::Mcp(mcp) => {
-            mcp.servers.iter().flat_map(|server| of_launch(&server.launch)).collect()
-        }
-        TargetKind::Http(http) => {
-            let mut found = of_url(&http.url);
-            found.extend(of_pairs(
-                http.headers.iter().chain(&http.query).map(|(name, value)| (name, value)),
-            ));
-            found.extend(of_auth(&http.auth));
-            let lines = http.request.iter().flat_map(|request| request.lines());
-            for (name, value) in lines.filter_map(|line| line.split_once(':')) {
-                if names_a_secret(name) && !is_template(value) {
-                    found.extend(of_named(name, value.trim()));
-                }
-            }
-            found
-        }
-        _ => Vec::new(),
     }
 }

@@ -19,6 +19,8 @@ pub(super) fn rule_docs() -> RuleDocs {
 pub(super) enum Kind {
     /// Assertions for suites
     Assertions,
+    /// What can be under test
+    Targets,
     /// Formats of reports
     Reporters,
     /// Detectors of personal data and secrets in responses
@@ -32,19 +34,23 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const EVERY: [Self; 6] = [
+    pub(super) const EVERY: [Self; 7] = [
         Self::Assertions,
         Self::Reporters,
         Self::Detectors,
         Self::Attacks,
         Self::Strategies,
         Self::LaunchChecks,
+        Self::Targets,
     ];
 
     pub(super) fn all(self) -> Vec<Meta> {
         match self {
             Self::Assertions => {
                 quintain_suite::assertions::all().iter().map(|entry| *entry.meta()).collect()
+            }
+            Self::Targets => {
+                quintain_engine::target_kinds().iter().map(|kind| *kind.meta()).collect()
             }
             Self::Reporters => quintain_report::all().iter().map(|entry| *entry.meta()).collect(),
             Self::Detectors => {

@@ -15,6 +15,7 @@ use crate::exit::Exit;
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, desk: &Desk) -> Exit {
-    desk.console.json(&quintain_suite::suite::schema(quintain_redteam::orders::schema()));
+    let (redteam, kinds) = (quintain_redteam::orders::schema(), quintain_engine::target_kinds());
+    desk.console.json(&quintain_suite::suite::schema(redteam, &kinds));
     Exit::Passed
 }

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quintain_engine::eval::{Job, Settings, execute};
 use quintain_engine::masked;
-use quintain_engine::{Disk, Policy, World, allowed};
+use quintain_engine::{Disk, Policy, World, allowed, target_kinds};
 use quintain_evidence::event::RunInfo;
 use quintain_suite::plan::{Selection, plan};
-use quintain_suite::suite::{Consent, Loaded, Purpose, SuiteFile, TargetKind, load};
+use quintain_suite::suite::{Consent, Loaded, Purpose, SuiteFile, load};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -126,14 +126,14 @@ impl Bench {
             base_dir: self.root.clone(),
         };
         let purpose = Purpose::Run(Consent::of_the_user());
-        load(vec![file], &world.env, allowed(world, Arc::new(Disk)), purpose)
+        load(vec![file], &world.env, allowed(world, Arc::new(Disk)), purpose, &target_kinds())
     }
 
-    /// The kinds of the targets of a suite.
-    pub(crate) fn targets(&self, suite: &Value, policy: &Policy) -> Vec<TargetKind> {
+    /// The kinds of the targets of a suite, by id.
+    pub(crate) fn kinds(&self, suite: &Value, policy: &Policy) -> Vec<&'static str> {
         let suite = self.load(suite, &self.world(policy)).suite;
         suite
-            .map(|suite| suite.targets.into_iter().map(|target| target.kind).collect())
+            .map(|suite| suite.targets.iter().map(|target| target.kind.id).collect())
             .unwrap_or_default()
     }
 

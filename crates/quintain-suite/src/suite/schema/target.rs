@@ -9,14 +9,13 @@ use serde_json::{Value, json};
 use crate::suite::auth::{ALGORITHMS, CLIENT_AUTHS, GRANTS, PLACEMENTS, TYPES};
 use crate::suite::respond::ACTIONS;
 use crate::suite::server::{TRANSPORTS, WAYS};
-use crate::suite::target::VERSIONS;
+use crate::suite::targets::{ConfigSchema, Kinds, VERSIONS};
 
 const MCP: &str = "^mcp(:|$)";
-const HTTP: &str = "^https?($|:)";
 const ID: &str = "`mcp` or `mcp:NAME` for MCP servers, a URL for HTTP, `exec:COMMAND`, `echo`, \
                   `file://PATH` for a file with targets";
 
-pub(super) fn target() -> Value {
+pub(super) fn target(kinds: Kinds<'_>) -> Value {
     let id = json!({"type": "string", "description": ID, "not": {"pattern": MCP}});
     let by_name = json!({
         "description": "The id as the key, the options as its value",
@@ -26,7 +25,7 @@ pub(super) fn target() -> Value {
         "maxProperties": 1,
         "patternProperties": {MCP: either("", [refer("mcp"), options(&["config"])])},
     });
-    either("One target", [id, by_id(), by_name])
+    either("One target", [id, by_id(kinds), by_name])
 }
 
 fn entries() -> [(&'static str, Value); 8] {
@@ -47,58 +46,35 @@ fn options(required: &[&str]) -> Value {
 }
 
 /// Only the keys of MCP targets are complete; other targets may have more keys.
-fn by_id() -> Value {
+fn by_id(kinds: Kinds<'_>) -> Value {
     let names = entries().map(|(name, _)| name);
     let names: Vec<_> = names.iter().chain(&["id", "$ref"]).collect();
     let general = entries().into_iter().filter(|(name, _)| *name != "config");
     let mut properties = properties(general, &[]);
     properties.insert("id".into(), text(ID));
     properties.insert("config".into(), any("How to reach the target"));
+    let mut rules = vec![json!({
+        "if": has_id(MCP),
+        "then": {
+            "properties": {"config": refer("mcp")},
+            "propertyNames": {"enum": names},
+            "required": ["config"],
+        },
+    })];
+    rules.extend(kinds.iter().filter_map(|kind| kind.schema()).map(|ConfigSchema { ids, config }| {
+        json!({"if": has_id(ids), "then": {"properties": {"config": config}}})
+    }));
     json!({
         "description": "A target with its options",
         "type": "object",
         "properties": properties,
         "anyOf": [{"required": ["id"]}, {"required": ["$ref"]}],
-        "allOf": [
-            {
-                "if": has_id(MCP),
-                "then": {
-                    "properties": {"config": refer("mcp")},
-                    "propertyNames": {"enum": names},
-                    "required": ["config"],
-                },
-            },
-            {"if": has_id(HTTP), "then": {"properties": {"config": http()}}},
-        ],
+        "allOf": rules,
     })
 }
 
 fn has_id(pattern: &str) -> Value {
     json!({"properties": {"id": {"type": "string", "pattern": pattern}}, "required": ["id"]})
-}
-
-/// `config` of an HTTP target.
-fn http() -> Value {
-    let entries = [
-        ("url", url("The URL [default: the id]")),
-        ("method", scalar("GET, POST, ... [default: GET]")),
-        ("headers", map_of("Headers of every request", scalar(""))),
-        ("queryParams", map_of("Query parameters of the URL", scalar(""))),
-        ("body", any("The body of the request; may contain templates such as `{{prompt}}`")),
-        ("request", scalar("The raw request as text, or `file://PATH`")),
-        ("useHttps", flag("Send `request` over HTTPS")),
-        ("auth", refer("auth")),
-        ("transformRequest", code("Computes what is sent, from `prompt` and `vars`.")),
-        ("transformResponse", code("Computes the output from `json`, `text` and `context`.")),
-        ("responseParser", code("The same as `transformResponse`.")),
-        ("validateStatus", code("Decides whether a status is a success [default: every status].")),
-        ("maxRetries", any("Has no effect")),
-        ("tokenEstimation", any("Has no effect")),
-        ("tools", any("Tools that a model is offered")),
-        ("tool_choice", any("Has no effect")),
-        ("toolFormat", any("Has no effect")),
-    ];
-    keys("How to reach the endpoint, and how to read its responses", entries, &[])
 }
 
 /// `config` of an MCP target.

@@ -184,7 +184,7 @@ fn all_shapes_of_targets_are_understood() {
     ] {
         assert_eq!(clean(&text).targets.len(), count, "{text}");
     }
-    assert!(matches!(clean("targets: echo").targets[0].kind, TargetKind::Echo));
+    assert_eq!(clean("targets: echo").targets[0].kind.id, "echo");
     assert_eq!(
         codes("targets: [nonsense:model, 'exec:']"),
         ["config::unknown-target", "config::no-command"]
@@ -255,6 +255,7 @@ fn several_files_are_one_suite() {
         &env(),
         Arc::new(NoFiles),
         Purpose::Run(Consent::of_the_user()),
+        BUILT_IN,
     );
     assert!(loaded.diagnostics.is_empty(), "{}", drawn(&loaded));
     let suite = loaded.suite.expect("a suite");
@@ -270,6 +271,7 @@ fn several_files_are_one_suite() {
         &env(),
         Arc::new(NoFiles),
         Purpose::Run(Consent::of_the_user()),
+        BUILT_IN,
     );
     assert_eq!(broken.diagnostics.len(), 3, "{}", drawn(&broken));
 }
@@ -323,7 +325,7 @@ fn variables_that_a_suite_expands_are_secrets_by_their_form() {
     ];
     let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let purpose = Purpose::Run(Consent::of_the_user());
-    let loaded = load(vec![suite], &env, Arc::new(NoFiles), purpose);
+    let loaded = load(vec![suite], &env, Arc::new(NoFiles), purpose, BUILT_IN);
     let secrets: Vec<_> =
         loaded.secrets.iter().map(|secret| secret.value.expose_secret()).collect();
     assert_eq!(secrets, ["bX9vQ2mL7pR4tZ8w", "kX9vQ2mL7pR4tZ8w"]);

@@ -33,7 +33,7 @@ fn env() -> BTreeMap<String, String> {
 fn load_as(name: &str, text: &str) -> Loaded {
     let file =
         SuiteFile { name: name.into(), text: text.into(), base_dir: PathBuf::from("/suites") };
-    load(vec![file], &env(), Arc::new(NoFiles), Purpose::Run(Consent::of_the_user()))
+    load(vec![file], &env(), Arc::new(NoFiles), Purpose::Run(Consent::of_the_user()), BUILT_IN)
 }
 
 fn drawn(loaded: &Loaded) -> String {

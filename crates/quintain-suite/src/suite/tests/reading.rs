@@ -15,7 +15,7 @@ const TWO: &str = "env: {OWN: '{{env.MCP_API_KEY}}', OTHERS: '{{env.UNSET}}', PL
 fn read(text: &str, needed: Needed<'_>) -> Suite {
     let (name, base_dir) = ("quintain.yaml".to_owned(), PathBuf::from("/suites"));
     let file = SuiteFile { name, text: text.into(), base_dir };
-    let loaded = load(vec![file], &env(), Arc::new(NoFiles), Purpose::Read(needed));
+    let loaded = load(vec![file], &env(), Arc::new(NoFiles), Purpose::Read(needed), BUILT_IN);
     assert!(loaded.diagnostics.is_empty(), "{}", drawn(&loaded));
     loaded.suite.expect("a suite")
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use quintain_evidence::connection::Launch;
-use quintain_suite::suite::{Suite, TargetKind, language_of};
+use quintain_suite::suite::{Suite, language_of};
+use quintain_suite::target::ProgramFiles;
 
 use super::args::Args;
 use super::run::once;
@@ -53,25 +53,8 @@ pub(super) fn programs(suite: &Suite, cwd: &Path) -> Vec<PathBuf> {
         found.extend(program.into_iter().chain(scripts).map(|path| folder.join(path)));
     };
     for target in &suite.targets {
-        match &target.kind {
-            TargetKind::Mcp(mcp) => {
-                for server in &mcp.servers {
-                    let (Launch::Command { cwd: own, .. } | Launch::Path { cwd: own, .. }) =
-                        &server.launch
-                    else {
-                        continue;
-                    };
-                    if let Some((program, args)) = server.launch.command_line() {
-                        add(own.as_deref().unwrap_or(cwd), program, &args);
-                    }
-                }
-            }
-            TargetKind::Exec(exec) => {
-                let args: Vec<&Path> = exec.args.iter().map(Path::new).collect();
-                add(&exec.base_dir, Path::new(&exec.command), &args);
-            }
-            // Files with code are recorded when they are read.
-            TargetKind::Code(_) | TargetKind::Echo | TargetKind::Http(_) | TargetKind::Other => {}
+        for ProgramFiles { folder, program, args } in target.settings.programs() {
+            add(folder.unwrap_or(cwd), program, &args);
         }
     }
     found

@@ -9,11 +9,11 @@ use quintain_source::{EnvNames, Scope, env_names};
 const ROUNDS: usize = 8;
 
 /// The `env` maps between a template and the user's environment, innermost first.
-pub(super) struct Defined<'a>(pub(super) Vec<&'a BTreeMap<String, String>>);
+pub(crate) struct Defined<'a>(pub(crate) Vec<&'a BTreeMap<String, String>>);
 
 impl Defined<'_> {
     /// The user's environment variables that these texts read.
-    pub(super) fn variables<'t>(
+    pub(crate) fn variables<'t>(
         &self,
         texts: impl IntoIterator<Item = &'t str>,
         scope: Scope,
@@ -48,7 +48,7 @@ impl Defined<'_> {
 }
 
 /// A URL without the parts that may be secret: user information, query and fragment.
-pub(super) fn bare(url: &str) -> String {
+pub fn bare(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let url = &url[..end];
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };

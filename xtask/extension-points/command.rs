@@ -1,0 +1,24 @@
+//! `quintain count`: how many built-ins there are of every kind.
+
+use clap::ValueEnum as _;
+
+use super::Desk;
+use super::kinds::Kind;
+use crate::exit::Exit;
+
+/// Count what is built in
+///
+/// Example:
+///   quintain count
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {}
+
+pub(super) async fn run(_: Args, desk: &Desk) -> Exit {
+    for kind in Kind::EVERY {
+        let name = kind.to_possible_value();
+        let name = name.as_ref().map_or("", |value| value.get_name());
+        desk.console.out(&format!("{:5}  {name}", kind.all().len()));
+    }
+    Exit::Passed
+}
