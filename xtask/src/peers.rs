@@ -96,9 +96,9 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Installed> {
         let message = format!("no Node of version {NODE_MAJOR} or newer");
         skipped.push(missing("node", &message)?);
     }
-    for program in [programs::STRACE, programs::RUBY] {
-        if let Err(message) = programs::ensure(program) {
-            skipped.push(missing(program, &message)?);
+    for program in &programs::ALL {
+        if let Err(message) = program.ensure() {
+            skipped.push(missing(program.name, &message)?);
         }
     }
     let installed = Installed { folder, present, skipped, node };

@@ -1,5 +1,5 @@
-//! Which hosts and ports may be reached. The text of the URL decides: names are compared as names, and are not
-//! resolved.
+//! Which hosts and ports may be reached. The text of the URL decides: names are compared as names. A name that
+//! resolves to this machine or the local link needs an entry for that address, because its owner could redirect us.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
+
+use crate::zone::{Zone, is_local};
 
 /// One entry of the list: `example.com`, `example.com:8443`, `*.example.com`, `192.0.2.1:80`, `[::1]:80`,
 /// `loopback` (every name and address of this machine's loopback), `loopback:8080` or `*:443`.
@@ -29,6 +31,40 @@ enum HostPattern {
     Below(String),
 }
 
+impl Destination {
+    /// What both entries name.
+    #[must_use]
+    pub fn narrowed_by(&self, other: &Self) -> Option<Self> {
+        let host = if self.host.covers(&other.host) {
+            &other.host
+        } else {
+            other.host.covers(&self.host).then_some(&self.host)?
+        };
+        let port = match (self.port, other.port) {
+            (Some(one), Some(other)) if one != other => return None,
+            (one, other) => one.or(other),
+        };
+        Some(Self { host: host.clone(), port })
+    }
+}
+
+impl HostPattern {
+    /// Whether whatever the other names is named by this.
+    fn covers(&self, other: &Self) -> bool {
+        match other {
+            Self::Address(address) => Asked::Address(*address).is_named_by(self),
+            Self::Name(name) => Asked::Name(name.clone()).is_named_by(self),
+            // Whatever covers one name below it, and does not name just that one, covers all.
+            Self::Below(above) => {
+                self == other
+                    || !matches!(self, Self::Name(_))
+                        && Asked::Name(format!("x.{above}")).is_named_by(self)
+            }
+            Self::Any | Self::Loopback => matches!(self, Self::Any) || self == other,
+        }
+    }
+}
+
 /// A text that is not a valid entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a valid destination: expected HOST or HOST:PORT")]
@@ -36,8 +72,15 @@ pub struct BadDestination(String);
 
 /// A request to a destination that is not in the list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the policy of this run does not allow the address `{0}`: add it to `addresses`")]
-pub struct NotAllowed(pub String);
+pub enum NotAllowed {
+    #[error("the policy of this run does not allow the address `{0}`: add it to `addresses`")]
+    Address(String),
+    #[error(
+        "the policy of this run does not allow the address `{address}`, which `{name}` resolves to: add it to \
+         `addresses`"
+    )]
+    Resolved { name: String, address: IpAddr },
+}
 
 /// The allowed destinations of requests.
 #[derive(Debug, Clone, Default)]
@@ -74,18 +117,39 @@ impl Destinations {
         self.check_host(Some(parsed), Some(port))
     }
 
+    /// Whether anything is refused.
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether a name that may be reached may lead to an address. The port of the request is not known where names
+    /// are resolved, so only entries for every port count.
+    ///
+    /// # Errors
+    /// When the address is near and no entry names it.
+    pub(crate) fn check_resolved(&self, name: &str, address: IpAddr) -> Result<(), NotAllowed> {
+        let Some(list) = &self.0 else { return Ok(()) };
+        let is_own = is_local(name) && address.is_loopback();
+        let asked = Asked::Address(address.to_canonical());
+        let is_named = |one: &Destination| one.port.is_none() && asked.is_named_by(&one.host);
+        if Zone::of(address) > Zone::Link || is_own || list.iter().any(is_named) {
+            return Ok(());
+        }
+        Err(NotAllowed::Resolved { name: name.to_owned(), address })
+    }
+
     fn check_host(&self, host: Option<Host>, port: Option<u16>) -> Result<(), NotAllowed> {
         let Some(list) = &self.0 else { return Ok(()) };
         // A URL without a host or a port matches no entry.
         let (Some(host), Some(port)) = (host, port) else {
-            return Err(NotAllowed("an address without a host".to_owned()));
+            return Err(NotAllowed::Address("an address without a host".to_owned()));
         };
         let shown = format!("{host}:{port}");
         let host = Asked::of(host);
         let named = list.iter().any(|one| {
             one.port.is_none_or(|allowed| allowed == port) && host.is_named_by(&one.host)
         });
-        if named { Ok(()) } else { Err(NotAllowed(shown)) }
+        if named { Ok(()) } else { Err(NotAllowed::Address(shown)) }
     }
 }
 
@@ -109,9 +173,7 @@ impl Asked {
         match (pattern, self) {
             (HostPattern::Any, _) => true,
             (HostPattern::Loopback, Self::Address(address)) => address.is_loopback(),
-            (HostPattern::Loopback, Self::Name(name)) => {
-                name == "localhost" || name.ends_with(".localhost")
-            }
+            (HostPattern::Loopback, Self::Name(name)) => is_local(name),
             (HostPattern::Address(known), Self::Address(address)) => known == address,
             (HostPattern::Name(known), Self::Name(name)) => known == name,
             (HostPattern::Below(above), Self::Name(name)) => {
@@ -252,6 +314,53 @@ mod tests {
         assert!(only.check_pair("0.0.0.0", 80).is_err());
         assert!(only.check_pair("127.0.0.1", 0).is_err());
         assert!(Destinations::everywhere().check_pair("0.0.0.0", 80).is_ok());
+    }
+
+    #[test]
+    fn a_name_leads_to_this_machine_only_if_that_is_named() {
+        let leads = |list: &[&str], name: &str, address: &str| {
+            let list: Vec<Destination> = list.iter().map(|text| text.parse().unwrap()).collect();
+            Destinations::only(&list).check_resolved(name, address.parse().unwrap())
+        };
+        for near in
+            ["127.0.0.1", "::1", "0.0.0.0", "169.254.169.254", "::ffff:127.0.0.1", "fe80::1"]
+        {
+            assert!(leads(&["a.example"], "a.example", near).is_err(), "{near}");
+            assert!(leads(&["a.example", "*:1"], "a.example", near).is_err(), "{near}");
+            assert!(leads(&["*"], "a.example", near).is_ok(), "{near}");
+        }
+        for far in ["10.0.0.1", "192.0.2.1", "2620:fe::fe"] {
+            assert!(leads(&["a.example"], "a.example", far).is_ok(), "{far}");
+        }
+        assert!(leads(&["a.example", "loopback"], "a.example", "127.0.0.1").is_ok());
+        assert!(leads(&["localhost"], "localhost", "::1").is_ok());
+        assert!(leads(&["localhost"], "localhost", "169.254.169.254").is_err());
+        let why = leads(&["a.example"], "a.example", "::1").unwrap_err().to_string();
+        assert!(why.contains("address `::1`, which `a.example` resolves to"), "{why}");
+    }
+
+    #[test]
+    fn two_entries_have_in_common_what_both_name() {
+        for (one, other, both) in [
+            ("*", "example.com:1", Some("example.com:1")),
+            ("*:1", "example.com", Some("example.com:1")),
+            ("*:1", "example.com:2", None),
+            ("loopback", "127.0.0.9:1", Some("127.0.0.9:1")),
+            ("loopback", "localhost", Some("localhost")),
+            ("loopback", "*.localhost", Some("*.localhost")),
+            ("loopback", "10.0.0.1", None),
+            ("*.example.com", "a.example.com", Some("a.example.com")),
+            ("*.example.com", "*.b.example.com", Some("*.b.example.com")),
+            ("*.example.com", "example.com", None),
+            ("x.example.com", "*.example.com", Some("x.example.com")),
+            ("a.com", "b.com", None),
+        ] {
+            let read = |text: &str| text.parse::<Destination>().unwrap();
+            let found = [(one, other), (other, one)].map(|(one, other)| {
+                read(one).narrowed_by(&read(other)).map(|both| both.to_string())
+            });
+            assert_eq!(found, [both; 2].map(|both| both.map(str::to_owned)), "{one} {other}");
+        }
     }
 
     #[test]

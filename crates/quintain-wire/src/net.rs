@@ -1,13 +1,17 @@
 //! The only HTTP client of all crates: it follows no redirects, limits the size of bodies, and sends requests only
 //! to allowed destinations.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use reqwest::dns::Resolve;
 use reqwest::{ClientBuilder, Request, RequestBuilder, Response, redirect};
 use url::{Host, Url};
 
 use crate::destination::{Destinations, NotAllowed};
+use crate::resolver::CheckedResolver;
+use crate::zone::is_local;
 
 /// Why a body could not be read completely.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +51,8 @@ impl From<reqwest::Error> for SendError {
 pub struct Client {
     inner: reqwest::Client,
     destinations: Destinations,
+    /// Checks what names lead to; absent if nothing is refused.
+    resolver: Option<Arc<CheckedResolver>>,
 }
 
 impl Client {
@@ -59,14 +65,25 @@ impl Client {
         to: &Url,
         destinations: &Destinations,
     ) -> reqwest::Result<Self> {
-        Self::build(builder(connect_timeout, to), destinations)
+        Self::build(builder(connect_timeout, to), destinations, None)
     }
 
+    /// A client that finds addresses by a resolver of its own, if there is one.
     pub(crate) fn build(
-        builder: ClientBuilder,
+        mut builder: ClientBuilder,
         destinations: &Destinations,
+        resolver: Option<Arc<dyn Resolve>>,
     ) -> reqwest::Result<Self> {
-        Ok(Self { inner: builder.build()?, destinations: destinations.clone() })
+        let destinations = destinations.clone();
+        let checked = destinations
+            .is_restricted()
+            .then(|| Arc::new(CheckedResolver::new(destinations.clone(), resolver.clone())));
+        if let Some(checked) = &checked {
+            builder = builder.dns_resolver(checked.clone());
+        } else if let Some(resolver) = resolver {
+            builder = builder.dns_resolver(resolver);
+        }
+        Ok(Self { inner: builder.build()?, destinations, resolver: checked })
     }
 
     /// A request to complete and pass to [`Self::send`].
@@ -88,6 +105,9 @@ impl Client {
     /// When the destination is not allowed, or does not respond.
     pub async fn execute(&self, request: Request) -> Result<Response, SendError> {
         self.destinations.check(request.url())?;
+        if let (Some(resolver), Some(name)) = (&self.resolver, request.url().domain()) {
+            resolver.checks(name);
+        }
         Ok(self.inner.execute(request).await?)
     }
 }
@@ -163,7 +183,7 @@ pub fn chain(error: &dyn std::error::Error) -> String {
 /// Whether a URL names this machine.
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Domain(name)) => is_local(name),
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,

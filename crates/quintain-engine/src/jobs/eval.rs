@@ -1,6 +1,7 @@
 //! Prepares and runs suites, and judges stored runs again.
 
 use std::collections::{BTreeMap, HashSet};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -280,7 +281,7 @@ pub(super) async fn prepare_again(
         ask: work.ask,
         ..Settings::default()
     };
-    let world = World { env: env.into(), redactor: redactor.clone(), ..World::default() };
+    let world = World { env: env.into(), ..jobs.world.clone() };
     let ready = Ready {
         consent,
         plan,
@@ -397,14 +398,18 @@ async fn ended(
     statuses: &[CaseStatus],
     jobs: &Jobs,
 ) -> Result<HashSet<Sameness>, String> {
-    if let Ok(bytes) = jobs.files.read(&jobs.world.cwd.join(Path::new(wanted))) {
-        return in_file(&bytes, statuses).ok_or_else(|| {
+    let read = jobs.files.read(&jobs.world.cwd.join(Path::new(wanted)));
+    if let Ok(bytes) = &read {
+        return in_file(bytes, statuses).ok_or_else(|| {
             format!("`{wanted}` contains no results; name a run or a .json report")
         });
     }
-    let store = jobs.store.as_ref().ok_or_else(|| format!("there is no run `{wanted}`"))?;
+    // What must not be read can still be the name of a run.
+    let denied = read.err().filter(|error| error.kind() == io::ErrorKind::PermissionDenied);
+    let why = |other: String| denied.as_ref().map_or(other, ToString::to_string);
+    let store = jobs.store.as_ref().ok_or_else(|| why(format!("there is no run `{wanted}`")))?;
     let mut found = HashSet::new();
-    let run = store.find(wanted).await.map_err(|error| error.to_string())?;
+    let run = store.find(wanted).await.map_err(|error| why(error.to_string()))?;
     let mut cases = store.cases(&run);
     while let Some(case) = cases.try_next().await.map_err(|error| error.to_string())? {
         let vars = case.test.get("vars").and_then(Value::as_object);

@@ -148,13 +148,9 @@ impl Jobs {
         notify: &mut dyn FnMut(Notice<'_>),
     ) -> Result<Prepared, Refusal> {
         let RunRequest { work, .. } = &request;
-        // A request cannot widen a policy that already applies here.
-        let policy = if *self.world.policy == Policy::everything() {
-            Arc::new(request.policy.clone())
-        } else {
-            self.world.policy.clone()
-        };
-        let jobs = self.under(policy);
+        // A request can narrow a policy that already applies here, and cannot widen it.
+        let policy = self.world.policy.narrowed_by(&request.policy);
+        let jobs = self.under(Arc::new(policy));
         match work {
             Work::Eval(work) => eval::prepare(&jobs, &request, work, notify).await,
             Work::Rejudge(work) => eval::prepare_again(&jobs, &request, work, notify).await,

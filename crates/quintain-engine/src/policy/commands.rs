@@ -10,27 +10,40 @@ use quintain_evidence::code::Language;
 use super::{Access, Denied, Policy};
 
 /// Variables that change which code a program loads or starts. A suite may set them only if the policy names them.
-const REDIRECTING: [&str; 17] = [
+const REDIRECTING: [&str; 29] = [
     "BASH_ENV",
+    "BROWSER",
+    "CLASSPATH",
+    "DOTNET_STARTUP_HOOKS",
+    "EDITOR",
     "ENV",
     "GEM_HOME",
     "GEM_PATH",
+    "HOME",
     "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "LUA_INIT",
     "NODE_OPTIONS",
     "NODE_PATH",
+    "PAGER",
     "PATH",
     "PERL5LIB",
     "PERL5OPT",
     "PYTHONHOME",
     "PYTHONPATH",
     "PYTHONSTARTUP",
+    "PYTHONUSERBASE",
     "RUBYLIB",
     "RUBYOPT",
     "SHELLOPTS",
+    "VISUAL",
+    "XDG_CONFIG_HOME",
     "ZDOTDIR",
+    "_JAVA_OPTIONS",
 ];
-/// Prefixes of such variables for the dynamic linker.
-const LINKER: [&str; 2] = ["LD_", "DYLD_"];
+/// Prefixes of such variables for the dynamic linker, and for tools that fetch and start programs.
+const PREFIXES: [&str; 8] =
+    ["BUNDLE_", "DYLD_", "GIT_", "LD_", "NPM_CONFIG_", "PIP_", "UV_", "npm_config_"];
 
 /// Finds and checks programs.
 #[derive(Debug, Clone, Default)]
@@ -88,7 +101,7 @@ impl Commands {
     ) -> Result<(), Denied> {
         let redirects = |name: &&String| {
             REDIRECTING.contains(&name.as_str())
-                || LINKER.iter().any(|prefix| name.starts_with(prefix))
+                || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         };
         variables.into_iter().filter(redirects).try_for_each(|name| self.policy.variable(name))
     }
@@ -155,7 +168,7 @@ mod tests {
     fn a_suite_cannot_make_a_named_program_another_one() {
         let dir = tempfile::tempdir().unwrap();
         let commands = commands(&["tool"], dir.path());
-        for name in ["PATH", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "NODE_OPTIONS"] {
+        for name in ["PATH", "HOME", "LD_PRELOAD", "GIT_SSH", "npm_config_prefix", "NODE_OPTIONS"] {
             let name = name.to_owned();
             let started = commands.program("tool", None, [&name]);
             assert_eq!(started, Err(Denied::Variable(name.clone())));

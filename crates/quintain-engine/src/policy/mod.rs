@@ -3,6 +3,7 @@
 //! process can, so a policy for untrusted users should allow none.
 
 mod commands;
+mod narrow;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -268,7 +269,7 @@ mod tests {
             (Denied::Variable("A".into()), "`A`", "`variables`"),
             (Denied::Command("sh".into()), "`sh`", "`commands`"),
             (Denied::Interpreter(Language::Python), "`python`", "`interpreters`"),
-            (NotAllowed("h:1".into()).into(), "`h:1`", "`addresses`"),
+            (NotAllowed::Address("h:1".into()).into(), "`h:1`", "`addresses`"),
             (Denied::Logins, "logins", "`logins`"),
         ] {
             let text = denied.to_string();

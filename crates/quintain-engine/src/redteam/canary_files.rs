@@ -8,6 +8,7 @@ mod project;
 mod random;
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -61,12 +62,12 @@ pub(super) struct PlantedFiles {
 }
 
 impl PlantedFiles {
-    /// Plants the canary files for a target that is confined to `roots`. `git` is whether Git may run.
+    /// Plants the canary files for a target that is confined to `roots`. `git` is the program, if Git may run.
     pub(super) fn new(
         roots: &[PathBuf],
         key: &MarkKey,
         state_dir: Option<&Path>,
-        git: bool,
+        git: Option<&OsStr>,
     ) -> io::Result<Self> {
         let mut marks = key.marks("ground");
         let (name, text, mark) = (marks.mark(), marks.mark(), marks.mark());
@@ -257,7 +258,7 @@ impl Drop for PlantedFiles {
 }
 
 /// Creates the canary files in the folder of a run, which the target does not know yet.
-fn filled(root: PathBuf, mark: &Nonce, git: bool) -> io::Result<CanaryFiles> {
+fn filled(root: PathBuf, mark: &Nonce, git: Option<&OsStr>) -> io::Result<CanaryFiles> {
     let drop = root.join("drop");
     create_private_folder(&drop)?;
     let canary = root.join("canary.txt");

@@ -2,6 +2,7 @@
 //! effect of a call and the objects it names matter.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -39,10 +40,14 @@ struct State {
 }
 
 impl Gate {
-    /// `starts` is whether the helper process may be started.
-    pub(super) fn new(policy: Destructive, time: Option<Duration>, starts: bool) -> Self {
+    /// `sleep` is the program of the helper process, if it may be started.
+    pub(super) fn new(
+        policy: Destructive,
+        time: Option<Duration>,
+        sleep: Option<OsString>,
+    ) -> Self {
         let life = time.map_or(LIFE, |time| time + Duration::from_mins(1));
-        let own = Own::new(Some(life).filter(|_| starts));
+        let own = Own::new(sleep, life);
         Self { policy, state: Mutex::new(State { own, ..State::default() }) }
     }
 
@@ -264,7 +269,7 @@ mod tests {
     use super::*;
 
     fn gate(policy: Destructive) -> Gate {
-        let gate = Gate::new(policy, Some(Duration::from_secs(1)), true);
+        let gate = Gate::new(policy, Some(Duration::from_secs(1)), Some("sleep".into()));
         let kill = json!({"name": "kill_process", "annotations": {"readOnlyHint": true},
             "inputSchema": {"properties": {"pid": {"type": "integer", "default": 1}}}});
         let tools =

@@ -51,6 +51,7 @@ use quintain_redteam::baseline::{part_suppressed, unused};
 use quintain_redteam::knowledge::Knowledge;
 use quintain_redteam::orders::Orders;
 use quintain_redteam::summary::merge_places;
+use quintain_wire::destination::NotAllowed;
 
 use crate::eval::{Stop, mask};
 use crate::masked::Emitted;
@@ -106,6 +107,9 @@ pub enum RedteamError {
     Remote,
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The suite orders a listener that the policy does not allow.
+    #[error("cannot listen on `{address}` for connections of the target: {denied}")]
+    Listener { address: String, denied: NotAllowed },
     #[error("cannot create the canary files: {0}")]
     Ground(std::io::Error),
     #[error(transparent)]
@@ -196,6 +200,7 @@ pub async fn execute(
     let mut not_run = redteam_run.orders.not_run.clone();
     not_run.extend(trial_plan::skipped(redteam_run.orders));
     not_run.extend(plan.not_run);
+    not_run.extend(setup.not_run.clone());
     let left: Vec<&str> = surveyed.knowledge.silent.iter().map(|one| one.tool.as_str()).collect();
     not_run.extend(setup.gate.held(&left));
     not_run.extend(attack_phase.unfought(planned, cut_short.as_deref()));

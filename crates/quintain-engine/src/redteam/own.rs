@@ -1,6 +1,7 @@
 //! What a destructive call may name: objects that this run created, and values that cannot exist.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -41,8 +42,10 @@ pub(super) struct Own {
     ground: Option<PathBuf>,
     records: Vec<Record>,
     process: Option<Process>,
-    /// Lifetime of the helper process; `None` if it may not be started.
-    life: Option<Duration>,
+    /// The program of the helper process; `None` if it may not be started.
+    sleep: Option<OsString>,
+    /// Lifetime of the helper process.
+    life: Duration,
 }
 
 /// A helper process that does nothing, for tools that kill processes. It is not waited for before the end of the run,
@@ -58,8 +61,8 @@ impl Drop for Process {
 
 impl Own {
     /// An empty set.
-    pub(super) fn new(life: Option<Duration>) -> Self {
-        Self { life, ..Self::default() }
+    pub(super) fn new(sleep: Option<OsString>, life: Duration) -> Self {
+        Self { sleep, life, ..Self::default() }
     }
 
     pub(super) fn plants(&mut self, hints: &Hints, ground: Option<PathBuf>) {
@@ -194,9 +197,9 @@ impl Own {
     }
 
     fn start(&mut self) {
-        if let (None, Some(life)) = (&self.process, self.life) {
-            let mut command = Command::new("sleep");
-            command.arg(life.as_secs().to_string());
+        if let (None, Some(sleep)) = (&self.process, &self.sleep) {
+            let mut command = Command::new(sleep);
+            command.arg(self.life.as_secs().to_string());
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             self.process = command.spawn().ok().map(Process);
         }
@@ -285,7 +288,7 @@ mod tests {
 
     #[test]
     fn processes_are_ours_or_cannot_exist() {
-        let mut own = Own::new(Some(Duration::from_secs(30)));
+        let mut own = Own::new(Some("sleep".into()), Duration::from_secs(30));
         let pid = leaf("kill_process", "pid");
         let values = own.values("", &pid, &json!(1));
         assert!(values.len() == 2 && values[1].as_u64().unwrap() >= 1 << 30, "{values:?}");

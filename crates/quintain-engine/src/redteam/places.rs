@@ -52,14 +52,21 @@ pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
             named.or_else(|| world.variable(name).cloned()).filter(|value| !value.is_empty())
         };
         let files = env.values().map(|value| PathBuf::from(value.expose_secret()));
-        all.extend(files.filter(|path| path.is_absolute() && path.is_file()).map(Place::own));
-        let is_seen = |path: &PathBuf| world.policy.file(path).is_ok() && path.is_dir();
+        let is_allowed = |path: &PathBuf| world.policy.file(path).is_ok();
+        let is_file = |path: &PathBuf| path.is_absolute() && is_allowed(path) && path.is_file();
+        all.extend(files.filter(is_file).map(Place::own));
+        let is_seen = |path: &PathBuf| is_allowed(path) && path.is_dir();
         let Some(home) = variable("HOME").map(PathBuf::from).filter(is_seen) else {
             continue;
         };
         let config =
             variable("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
         let names = names(server);
+        let named = |folder: &Path, dot| {
+            // Not even the names in other folders are looked at.
+            let is_allowed = world.policy.file(folder).is_ok();
+            if is_allowed { named(folder, dot, &names) } else { Vec::new() }
+        };
         for (folder, dot) in [
             (&home, "."),
             (&config, ""),
@@ -67,7 +74,7 @@ pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
             (&home.join(".local/state"), ""),
             (&home.join("Library/Application Support"), ""),
         ] {
-            all.extend(named(folder, dot, &names).into_iter().map(Place::own));
+            all.extend(named(folder, dot).into_iter().map(Place::own));
         }
         all.push(Place::around(config, 2));
         all.extend(hidden(&home).into_iter().map(|path| Place::around(path, 1)));

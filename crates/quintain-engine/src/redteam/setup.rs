@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use quintain_content::secret::names_a_secret;
 use quintain_evidence::connection::{Auth, Launch, McpTarget};
 use quintain_evidence::event::{Event, Phase};
-use quintain_evidence::redteam_report::FileChange;
+use quintain_evidence::redteam_report::{FileChange, NotRun};
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tool_call::ToolCall;
 use quintain_redteam::attack::{Capabilities, MarkKey};
 use quintain_redteam::knowledge::{Hints, Knowledge, aims, aims_in_modes};
 use quintain_redteam::orders::IdentityOrder;
+use quintain_wire::destination::NotAllowed;
 
 use super::budget::Budget;
 use super::canary_files::{self, PlantedFiles};
@@ -29,7 +30,6 @@ use super::shims::Shims;
 use super::{ENV_CANARY, RedteamError, RedteamRun};
 use crate::eval::Stop;
 use crate::masked::Emitted;
-use crate::sessions::OpenError;
 
 /// Everything that is set up for a run. Dropping it removes what was planted.
 pub(super) struct Setup {
@@ -43,6 +43,8 @@ pub(super) struct Setup {
     http: bool,
     here: bool,
     env_canary: Option<String>,
+    /// What could not be set up, and why.
+    pub(super) not_run: Option<NotRun>,
 }
 
 impl Setup {
@@ -63,11 +65,11 @@ impl Setup {
         // Canary files are planted in a root and next to it.
         roots.retain(|root| policy.file(root.parent().unwrap_or(root)).is_ok());
         let marks = random_key().map_err(RedteamError::Ground)?;
-        let git = redteam_run.world.commands().program("git", None, []).is_ok();
+        let git = redteam_run.world.commands().program("git", None, []).ok();
         let planted = if whereabouts.here {
             let state_dir = redteam_run.world.state_dir.as_deref();
-            let mut planted =
-                PlantedFiles::new(&roots, &marks, state_dir, git).map_err(RedteamError::Ground)?;
+            let mut planted = PlantedFiles::new(&roots, &marks, state_dir, git.as_deref())
+                .map_err(RedteamError::Ground)?;
             let folders = roots::places(&target).into_iter();
             for folder in folders.filter(|folder| policy.file(folder).is_ok()) {
                 // A target that uses a path as a plain file name writes to its working directory.
@@ -94,19 +96,11 @@ impl Setup {
             }
             env_canary = Some(canary).filter(|_| !whereabouts.http);
         }
-        let listener = match &redteam_run.orders.listener {
-            Some((host, port)) => {
-                let allowed = policy.destinations().check_pair(host, *port);
-                allowed.map_err(|error| OpenError::Denied {
-                    server: "listener".to_owned(),
-                    denied: error.into(),
-                })?;
-                Listener::open(host, *port).await.ok()
-            }
-            None if whereabouts.here => Listener::open("127.0.0.1", 0).await.ok(),
-            None => None,
+        let (listener, not_run) = match opened(redteam_run, whereabouts.here).await? {
+            Ok(listener) => (listener, None),
+            Err(not_run) => (None, Some(not_run)),
         };
-        let sleep = redteam_run.world.commands().program("sleep", None, []).is_ok();
+        let sleep = redteam_run.world.commands().program("sleep", None, []).ok();
         let gate = Gate::new(orders.destructive, orders.budget_time, sleep);
         Ok(Self {
             target,
@@ -119,6 +113,7 @@ impl Setup {
             http: whereabouts.http,
             here: whereabouts.here,
             env_canary,
+            not_run,
         })
     }
 
@@ -290,6 +285,35 @@ impl Setup {
             given: redteam_run.orders.tokens.iter().map(|(given, _)| *given).collect(),
         }
     }
+}
+
+/// Opens the listener, or returns why there is none. An ordered listener that the policy does not allow is an error.
+async fn opened(
+    redteam_run: &RedteamRun<'_>,
+    is_here: bool,
+) -> Result<Result<Option<Listener>, NotRun>, RedteamError> {
+    let ordered = redteam_run.orders.listener.as_ref();
+    let (host, port) = match ordered {
+        Some((host, port)) => (host.as_str(), *port),
+        None if is_here => ("127.0.0.1", 0),
+        None => return Ok(Ok(None)),
+    };
+    let address = if port == 0 { host.to_owned() } else { format!("{host}:{port}") };
+    let destinations = redteam_run.world.policy.destinations();
+    let why = match destinations.check_pair(host, port) {
+        Ok(()) => match Listener::open(host, port).await {
+            Ok(listener) => return Ok(Ok(Some(listener))),
+            Err(error) => format!("cannot listen on `{address}`: {error}"),
+        },
+        Err(_) => {
+            let denied = NotAllowed::Address(address.clone());
+            if ordered.is_some() {
+                return Err(RedteamError::Listener { address, denied });
+            }
+            denied.to_string()
+        }
+    };
+    Ok(Err(NotRun { what: "what only a connection to Quintain proves".to_owned(), why }))
 }
 
 /// A random key, so that targets cannot predict marks.

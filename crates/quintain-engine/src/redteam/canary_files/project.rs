@@ -1,5 +1,6 @@
 //! A folder that looks like a user's project in a Git repository, with the canary in its files and in its history.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -46,14 +47,15 @@ pub(super) fn mark(folder: &Folder) {
 }
 
 /// Creates the folder. Without Git, it is not a repository.
-pub(super) fn make(folder: &Path, canary: &str, has_git: bool) -> Option<PathBuf> {
+pub(super) fn make(folder: &Path, canary: &str, git: Option<&OsStr>) -> Option<PathBuf> {
     fs::create_dir(folder).ok()?;
     for (name, text) in FILES {
         fs::write(folder.join(name), text.replace("{canary}", canary)).ok()?;
     }
-    let git = |args: &[&str]| {
+    let run = |args: &[&str]| {
+        let Some(git) = git else { return false };
         // Ignore a surrounding repository and the user's configuration.
-        let mut command = Command::new("git");
+        let mut command = Command::new(git);
         command.arg("-C").arg(folder).args([
             "-c",
             "user.name=quintain",
@@ -68,10 +70,9 @@ pub(super) fn make(folder: &Path, canary: &str, has_git: bool) -> Option<PathBuf
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    let _ = has_git
-        && git(&["init", "--quiet", "--initial-branch=main"])
-        && git(&["add", "."])
-        && git(&["commit", "--quiet", "--message", canary]);
+    let _ = run(&["init", "--quiet", "--initial-branch=main"])
+        && run(&["add", "."])
+        && run(&["commit", "--quiet", "--message", canary]);
     // An uncommitted file, which `git status` shows.
     fs::write(folder.join(format!("{canary}.txt")), canary).ok()?;
     Some(folder.to_owned())

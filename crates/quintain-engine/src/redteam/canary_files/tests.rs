@@ -24,8 +24,13 @@ impl Home {
     }
 
     fn plant(&self, root: &Path) -> PlantedFiles {
-        PlantedFiles::new(&[root.to_owned()], &self.key, Some(&self.path().join("state")), true)
-            .unwrap()
+        PlantedFiles::new(
+            &[root.to_owned()],
+            &self.key,
+            Some(&self.path().join("state")),
+            Some("git".as_ref()),
+        )
+        .unwrap()
     }
 }
 

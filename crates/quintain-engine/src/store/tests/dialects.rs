@@ -96,7 +96,11 @@ fn script(tables: &[&[&str]]) -> String {
 #[test]
 fn postgresql_understands_every_statement_and_the_migration() {
     let Some(server) = Postgres::start() else {
-        eprintln!("SKIPPED: PostgreSQL is not installed; statements were not tested on it");
+        assert!(std::env::var_os("CI").is_none(), "PostgreSQL is not installed, and this is CI");
+        // Written around the test harness, which would swallow it.
+        let _ = std::io::stderr().write_all(
+            b"SKIPPED: PostgreSQL is not installed, statements were not tested on it; `cargo xtask peers` installs it\n",
+        );
         return;
     };
     server.run("fresh", &script(&[schema::TABLES, schema::THIRD]));

@@ -4,72 +4,17 @@
 //! there. So everything that a server names must be at least as far away as the server itself.
 
 use std::collections::HashSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::sync::OnceCell;
 use url::{Host, Url};
 
+use crate::zone::{Zone, is_local};
+
 const TOO_NEAR: &str =
     "the server sends us to this machine or its local network, although it is farther away itself";
-
-/// The distance of an address, nearest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Zone {
-    /// This machine.
-    Machine,
-    /// The local link: other machines without a router in between, and metadata services of clouds.
-    Link,
-    /// Private networks.
-    Private,
-    /// The internet.
-    Public,
-}
-
-impl Zone {
-    fn of(address: IpAddr) -> Self {
-        match address {
-            IpAddr::V4(address) => Self::of_v4(address),
-            IpAddr::V6(address) => Self::of_v6(address),
-        }
-    }
-
-    fn of_v4(address: Ipv4Addr) -> Self {
-        let [a, b, ..] = address.octets();
-        if address.is_loopback() || a == 0 {
-            Self::Machine
-        } else if address.is_link_local() || address.is_multicast() || address.is_broadcast() {
-            Self::Link
-        // 100.64.0.0/10 is shared address space, 198.18.0.0/15 is for benchmarks of networks.
-        } else if address.is_private()
-            || (a == 100 && b & 0xc0 == 64)
-            || (a == 198 && b & 0xfe == 18)
-        {
-            Self::Private
-        } else {
-            Self::Public
-        }
-    }
-
-    fn of_v6(address: Ipv6Addr) -> Self {
-        let segments = address.segments();
-        // IPv4 inside IPv6: mapped, compatible, translated (RFC 6052), 6to4.
-        let v4 = |high: u16, low: u16| {
-            let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
-            Self::of_v4(Ipv4Addr::new(a, b, c, d))
-        };
-        match segments {
-            _ if address.is_loopback() || address.is_unspecified() => Self::Machine,
-            [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
-            | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
-            | [0x2002, high, low, ..] => v4(high, low),
-            [first, ..] if first & 0xffc0 == 0xfe80 || first & 0xff00 == 0xff00 => Self::Link,
-            [first, ..] if first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfec0 => Self::Private,
-            _ => Self::Public,
-        }
-    }
-}
 
 /// The addresses that the server under test may name.
 #[derive(Debug)]
@@ -133,12 +78,6 @@ impl Boundary {
         let far: Vec<_> = found.into_iter().filter(|found| Zone::of(found.ip()) >= zone).collect();
         if far.is_empty() { Err(TOO_NEAR) } else { Ok(Box::new(far.into_iter())) }
     }
-}
-
-/// Names that always mean this machine (RFC 6761).
-fn is_local(name: &str) -> bool {
-    let name = name.strip_suffix('.').unwrap_or(name);
-    name == "localhost" || name.ends_with(".localhost")
 }
 
 /// The resolver for hosts that the server names.

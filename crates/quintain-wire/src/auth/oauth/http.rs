@@ -39,8 +39,8 @@ impl Http {
         boundary: Arc<Boundary>,
         destinations: &Destinations,
     ) -> Result<Self, AuthError> {
-        let builder = net::builder(timeout, to).dns_resolver(Resolver(boundary));
-        let client = Client::build(builder, destinations);
+        let resolver = Arc::new(Resolver(boundary));
+        let client = Client::build(net::builder(timeout, to), destinations, Some(resolver));
         let client = client.map_err(|error| AuthError::Failed(net::chain(&error)))?;
         Ok(Self { client, timeout })
     }

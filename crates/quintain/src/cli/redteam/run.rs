@@ -296,6 +296,10 @@ pub(super) fn failed_attack(error: &RedteamError, target: Option<&McpTarget>, de
             desk.console.error(&open.to_string(), advice.as_deref());
             target::exit_of(open)
         }
+        RedteamError::Listener { .. } => {
+            desk.console.error(&error.to_string(), None);
+            Exit::Usage
+        }
         RedteamError::Ground(_) => {
             desk.console.error(&error.to_string(), None);
             Exit::Unreachable
