@@ -14,5 +14,4 @@ pub mod net;
 pub mod redact;
 pub mod rpc;
 pub mod session;
-pub mod skills;
 pub mod transport;
