@@ -6,6 +6,7 @@ pub mod function_call;
 pub mod glob;
 pub mod internals;
 pub mod json_text;
+pub mod json_value;
 pub mod jsonpath;
 pub mod markup;
 pub mod registry;

@@ -1,5 +1,6 @@
 //! The text of an answer without the parts that repeat the request.
 
+use quintain_content::json_value;
 use serde_json::Value;
 
 use crate::evidence::Exchange;
@@ -17,8 +18,9 @@ pub fn own_words(exchange: &Exchange) -> Option<String> {
     if !exchange.outcome.is_answer() {
         return None;
     }
-    let mut given = Vec::new();
-    texts(exchange.sent.get("arguments").unwrap_or(&exchange.sent), &mut given);
+    let mut given = json_value::texts(exchange.sent.get("arguments").unwrap_or(&exchange.sent));
+    // Single letters occur everywhere.
+    given.retain(|text| text.trim().chars().count() > 1);
     // Longer texts first, since they may contain shorter ones.
     given.sort_by_key(|text| std::cmp::Reverse(text.len()));
     let said = exchange.outcome.said();
@@ -47,16 +49,6 @@ fn cut(text: &str, part: &str) -> String {
 fn html(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&quot;").replace('\'', "&#39;")
-}
-
-/// Collects texts of some length; single letters occur everywhere.
-fn texts(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::String(text) if text.trim().chars().count() > 1 => found.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
-        Value::Object(entries) => entries.values().for_each(|entry| texts(entry, found)),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

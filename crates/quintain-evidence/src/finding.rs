@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use quintain_content::json_value;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -207,7 +208,7 @@ fn portable(uri: &str) -> &str {
 /// `/path` is `path`, `/filter/name` stays a pointer.
 fn argument_name(pointer: &str) -> String {
     match pointer.strip_prefix('/') {
-        Some(name) if !name.contains('/') => name.replace("~1", "/").replace("~0", "~"),
+        Some(name) if !name.contains('/') => json_value::pointer_key(name),
         _ => pointer.to_owned(),
     }
 }

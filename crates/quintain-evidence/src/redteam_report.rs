@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Accepted, Confidence, Finding, Severity};
+use crate::finding::{Accepted, Finding, Severity};
 
 /// The findings, and how far the run looked: what was not attacked is not clean.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -39,14 +39,6 @@ pub struct RedteamReport {
     pub frameworks: Vec<Coverage>,
     #[serde(default)]
     pub learned: Insight,
-}
-
-impl RedteamReport {
-    /// The highest severity of a confirmed finding.
-    pub fn worst(&self) -> Option<Severity> {
-        let confirmed = self.findings.iter().filter(|one| one.confidence == Confidence::Confirmed);
-        confirmed.map(|finding| finding.severity).max()
-    }
 }
 
 /// One attack over all its aims.
@@ -224,13 +216,6 @@ pub struct Coverage {
     pub name: String,
     pub title: String,
     pub entries: Vec<Covered>,
-}
-
-impl Coverage {
-    /// The entries in this state.
-    pub fn of(&self, state: State) -> impl Iterator<Item = &Covered> {
-        self.entries.iter().filter(move |entry| entry.state == state)
-    }
 }
 
 /// How far a run covered one entry.

@@ -106,10 +106,6 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn pass_rate(&self) -> f64 {
-        self.passed as f64 / self.repeats.max(1) as f64
-    }
-
     fn all_passed(&self) -> bool {
         self.passed == self.repeats
     }

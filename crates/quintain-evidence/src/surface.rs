@@ -44,10 +44,6 @@ impl Surface {
         self.prompts.iter().find(|prompt| prompt.name() == Some(name))
     }
 
-    pub fn resource(&self, uri: &str) -> Option<&Resource> {
-        self.resources.iter().find(|resource| resource.uri() == Some(uri))
-    }
-
     /// Whether the server declared a capability such as `tools` or `resources/subscribe`: an object by its presence, a
     /// boolean by being true.
     pub fn declares(&self, path: &str) -> bool {
@@ -70,10 +66,6 @@ macro_rules! item {
 
             pub fn name(&self) -> Option<&str> {
                 text(&self.0, "name")
-            }
-
-            pub fn title(&self) -> Option<&str> {
-                text(&self.0, "title")
             }
 
             pub fn description(&self) -> Option<&str> {

@@ -17,10 +17,6 @@ impl EnvNames {
         self.names.extend(other.names.iter().cloned());
         self.any |= other.any;
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty() && !self.any
-    }
 }
 
 /// The variables that the templates of a text read: `{{env.X}}`, `{{env['X']}}`, `{% if env.X %}`, and with the

@@ -107,15 +107,6 @@ impl<'n> Fields<'n> {
         value
     }
 
-    pub fn integer(&mut self, name: &'static str, dx: &mut Diagnostics) -> Option<i64> {
-        let node = self.get(name)?;
-        let value = node.as_i64();
-        if value.is_none() {
-            wrong_type(name, "a whole number", node, dx);
-        }
-        value
-    }
-
     /// A duration in milliseconds. Zero is a duration; the caller decides what it means.
     pub fn millis(&mut self, name: &'static str, dx: &mut Diagnostics) -> Option<Duration> {
         let node = self.get(name)?;
@@ -250,11 +241,10 @@ mod tests {
     #[test]
     fn typed_values_are_read() {
         let parsed = with_fields(
-            "s: 8080\nb: true\ni: -3\nm: 1500\nl: [a, 1]\none: x\nnothing:\nc: post\n",
+            "s: 8080\nb: true\nm: 1500\nl: [a, 1]\none: x\nnothing:\nc: post\n",
             |fields, dx| {
                 assert_eq!(fields.string("s", dx).as_deref(), Some("8080"));
                 assert_eq!(fields.bool("b", dx), Some(true));
-                assert_eq!(fields.integer("i", dx), Some(-3));
                 assert_eq!(fields.millis("m", dx), Some(Duration::from_millis(1500)));
                 assert_eq!(fields.strings("l", dx), Some(vec!["a".into(), "1".into()]));
                 assert_eq!(fields.strings("one", dx), Some(vec!["x".into()]));
@@ -268,11 +258,10 @@ mod tests {
     #[test]
     fn every_fault_is_reported_and_none_stops_the_reader() {
         let parsed = with_fields(
-            "s: [1]\nb: yes\ni: 1.5\nm: -1\nl: {a: 1}\nmap: 3\nc: psot\ncomand: x\nempty:\n",
+            "s: [1]\nb: yes\nm: -1\nl: {a: 1}\nmap: 3\nc: psot\ncomand: x\nempty:\n",
             |fields, dx| {
                 fields.string("s", dx);
                 fields.bool("b", dx);
-                fields.integer("i", dx);
                 fields.millis("m", dx);
                 fields.strings("l", dx);
                 fields.map("map", dx);
@@ -282,7 +271,7 @@ mod tests {
                 fields.required("empty", dx);
             },
         );
-        assert_eq!(parsed.dx.len(), 10, "{}", parsed.drawn());
+        assert_eq!(parsed.dx.len(), 9, "{}", parsed.drawn());
         let drawn = parsed.drawn();
         for part in [
             "`s` must be text, not a list",

@@ -32,11 +32,6 @@ impl Renderer {
         Self { colour: true, ..Self::plain() }
     }
 
-    /// Longer lines of the user's file are truncated around the place.
-    pub fn width(self, width: usize) -> Self {
-        Self { width: width.max(40), ..self }
-    }
-
     /// The first hundred, separated by empty lines, and the number of the others.
     pub fn render_all(self, sources: &Sources, diagnostics: &Diagnostics) -> String {
         let shown = diagnostics.iter().take(MAX_DRAWN);

@@ -92,18 +92,6 @@ impl Scalar {
         });
         (first && (binary || is_decimal(&plain))).then_some(Yaml11::Number)
     }
-
-    /// Whether the number that is sent equals the number as written.
-    pub fn is_exact(&self) -> bool {
-        match self.value {
-            ScalarValue::Float(value) if value.is_finite() => {
-                let digits = self.raw.bytes().filter(u8::is_ascii_digit).count();
-                digits <= 15 || format!("{value}") == self.raw
-            }
-            ScalarValue::Float(_) => false,
-            _ => true,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -177,13 +165,5 @@ mod tests {
             assert_eq!(plain(raw).yaml_11(), None, "{raw}");
         }
         assert_eq!(Scalar { style: Style::DoubleQuoted, ..plain("no") }.yaml_11(), None);
-    }
-
-    #[test]
-    fn numbers_too_long_to_keep_are_noticed() {
-        assert!(plain("0.1").is_exact());
-        assert!(plain("9007199254740993").is_exact());
-        assert!(!plain("123456789012345678901234567890").is_exact());
-        assert!(!plain("0.12345678901234567890123").is_exact());
     }
 }

@@ -72,23 +72,17 @@ pub struct Frame {
     pub http: Option<Arc<HttpMeta>>,
 }
 
-/// Receives frames as they occur.
-pub trait Recorder: Send + Sync {
-    /// Called for every frame, in order for each direction; must not block.
-    fn record(&self, frame: Frame);
-}
-
-/// Passes redacted frames to a recorder; without a recorder it does nothing.
+/// Passes redacted frames to a tape; without a tape it does nothing.
 #[derive(Clone, Default)]
 pub struct Recording {
-    recorder: Option<Arc<dyn Recorder>>,
+    tape: Option<Arc<Tape>>,
     redactor: Redactor,
 }
 
 impl Recording {
-    /// Records to `recorder` after masking with `redactor`.
-    pub fn new(recorder: Option<Arc<dyn Recorder>>, redactor: Redactor) -> Self {
-        Self { recorder, redactor }
+    /// Records to `tape` after masking with `redactor`.
+    pub fn new(tape: Option<Arc<Tape>>, redactor: Redactor) -> Self {
+        Self { tape, redactor }
     }
 
     /// The redactor of this connection.
@@ -97,11 +91,11 @@ impl Recording {
     }
 
     pub(crate) fn is_on(&self) -> bool {
-        self.recorder.is_some()
+        self.tape.is_some()
     }
 
     pub(crate) fn record(&self, direction: Direction, bytes: &Bytes, http: Option<HttpMeta>) {
-        let Some(recorder) = &self.recorder else { return };
+        let Some(tape) = &self.tape else { return };
         let http = http.map(|mut http| {
             for (_, value) in &mut http.headers {
                 if let std::borrow::Cow::Owned(masked) = self.redactor.text(value) {
@@ -111,11 +105,11 @@ impl Recording {
             Arc::new(http)
         });
         let bytes = self.redactor.bytes(bytes);
-        recorder.record(Frame { direction, at: Instant::now(), bytes, http });
+        tape.record(Frame { direction, at: Instant::now(), bytes, http });
     }
 }
 
-/// A recorder in memory that drops its oldest frames when it is full.
+/// The frames of connections, in memory; drops the oldest ones when it is full.
 pub struct Tape {
     opened: (Instant, SystemTime),
     capacity: usize,
@@ -130,7 +124,7 @@ struct Kept {
 }
 
 impl Tape {
-    /// A recorder for at most `capacity` bytes of messages.
+    /// A tape for at most `capacity` bytes of messages.
     pub fn new(capacity: usize) -> Self {
         Self {
             opened: (Instant::now(), SystemTime::now()),
@@ -149,9 +143,7 @@ impl Tape {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         (kept.frames.iter().cloned().collect(), kept.forgotten)
     }
-}
 
-impl Recorder for Tape {
     fn record(&self, frame: Frame) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.bytes += frame.bytes.len();

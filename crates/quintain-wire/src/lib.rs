@@ -15,6 +15,5 @@ pub mod redact;
 mod resolver;
 pub mod rpc;
 pub mod session;
-pub mod skills;
 pub mod transport;
 mod zone;

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::era::{Agreement, Era, mirror, modern};
-use crate::rpc::{CallError, Connection, Deadline, Fault, Reply, Request};
+use crate::rpc::{CallError, Connection, Deadline, Reply, Request};
 use crate::transport::Headers;
 
 /// Maximum number of rounds in which a server asks for input before it responds.
@@ -88,14 +89,9 @@ impl Session {
         &self.connection
     }
 
-    /// Sends deliberately faulty messages.
-    pub fn fault(&self) -> Fault<'_> {
-        Fault::new(&self.connection)
-    }
-
-    /// The default deadline of requests.
-    pub fn deadline(&self) -> Deadline {
-        self.deadline
+    /// Sends any bytes as one message, without waiting for a response: for tests of the protocol itself.
+    pub fn send_bytes(&self, bytes: impl Into<Bytes>) {
+        self.connection.send_bytes(bytes.into(), None, Vec::new());
     }
 
     /// Ends the session.
@@ -270,22 +266,6 @@ impl Session {
         params.insert("name".into(), name.into());
         params.insert("arguments".into(), arguments);
         self.request("tools/call", params).await
-    }
-
-    /// Reads a resource.
-    ///
-    /// # Errors
-    /// When there is no result: see [`CallError`].
-    pub async fn read_resource(&self, uri: &str) -> Result<Reply, CallError> {
-        self.request("resources/read", object(json!({"uri": uri}))).await
-    }
-
-    /// Gets a prompt.
-    ///
-    /// # Errors
-    /// When there is no result: see [`CallError`].
-    pub async fn get_prompt(&self, name: &str, arguments: Value) -> Result<Reply, CallError> {
-        self.request("prompts/get", object(json!({"name": name, "arguments": arguments}))).await
     }
 
     /// Sets the level of log messages: immediately in the legacy era, with each following request in the modern era.

@@ -171,6 +171,11 @@ fn paint(colour: bool, tone: Tone, text: &str) -> String {
     format!("\x1b[{code}m{text}\x1b[0m")
 }
 
+/// A number with its noun: `1 tool`, `2 tools`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Several lines of text from a target, made visible and indented.
 pub(crate) fn indented(text: &str, indent: &str) -> String {
     let lines = text.lines().map(|line| format!("{indent}{}", visible(line)));

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use self::walk::{Candidate, candidates};
 use super::{Problem, apply, compile, options, problems};
+use crate::json_value;
 
 /// One set of arguments that must be refused.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +55,7 @@ impl Violation {
     /// The place as people write it: `items.0.price`.
     pub fn place(&self) -> String {
         let parts = self.pointer.split('/').skip(1);
-        parts.map(|part| part.replace("~1", "/").replace("~0", "~")).collect::<Vec<_>>().join(".")
+        parts.map(json_value::pointer_key).collect::<Vec<_>>().join(".")
     }
 }
 

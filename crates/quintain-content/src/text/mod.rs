@@ -10,5 +10,6 @@ pub mod ngrams;
 pub mod porter;
 pub mod refusal;
 pub mod rouge;
+pub mod short;
 pub mod tokens;
 pub mod treebank;

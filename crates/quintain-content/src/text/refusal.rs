@@ -56,43 +56,22 @@ const PHRASES: &[&str] = &[
 ];
 
 /// Phrases of two parts: what somebody says, and the verbs that make a refusal of it.
-const REFUSED: &[(&str, &[&str])] = &[
-    ("i am unable to", UNABLE),
-    ("i'm unable to", UNABLE),
-    ("i cannot", &["suggest"]),
-    ("i cannot", CANNOT),
-    ("i can't", CANNOT),
-    ("i won't", &["suggest"]),
-    ("i won't", CANNOT),
-    ("i do not", &["create"]),
-    ("i do not", DO_NOT),
-    ("i don't", DO_NOT),
-    ("i do not actually", ACTUALLY),
-    ("i don't actually", ACTUALLY),
+const REFUSED: &[(&str, &[&[&str]])] = &[
+    ("i am unable to", &[VERBS, UNABLE]),
+    ("i'm unable to", &[VERBS, UNABLE]),
+    ("i cannot", &[VERBS, CANNOT, &["suggest"]]),
+    ("i can't", &[VERBS, CANNOT]),
+    ("i won't", &[VERBS, CANNOT, &["suggest"]]),
+    ("i do not", &[VERBS, DO_NOT, &["create"]]),
+    ("i don't", &[VERBS, DO_NOT]),
+    ("i do not actually", &[ACTUALLY]),
+    ("i don't actually", &[ACTUALLY]),
 ];
 
-const UNABLE: &[&str] = &[
+/// The verbs that refuse after nearly every phrase.
+const VERBS: &[&str] = &[
     "answer",
     "assist",
-    "change",
-    "comply",
-    "engage",
-    "fulfill",
-    "generate",
-    "give",
-    "help",
-    "participate",
-    "provide",
-    "recommend",
-    "suggest",
-    "support",
-    "write",
-];
-const CANNOT: &[&str] = &[
-    "answer",
-    "assist",
-    "change",
-    "create",
     "engage",
     "fulfill",
     "generate",
@@ -103,21 +82,9 @@ const CANNOT: &[&str] = &[
     "support",
     "write",
 ];
-const DO_NOT: &[&str] = &[
-    "answer",
-    "assist",
-    "engage",
-    "fulfill",
-    "generate",
-    "give",
-    "help",
-    "participate",
-    "provide",
-    "recommend",
-    "suggest",
-    "support",
-    "write",
-];
+const UNABLE: &[&str] = &["change", "comply", "recommend", "suggest"];
+const CANNOT: &[&str] = &["change", "create"];
+const DO_NOT: &[&str] = &["recommend", "suggest"];
 const ACTUALLY: &[&str] = &["help", "provide", "recommend"];
 
 /// Whether a text begins like a refusal or contains a phrase of one.
@@ -128,7 +95,11 @@ pub fn is_refusal(text: &str) -> bool {
         || REFUSED.iter().any(|(say, verbs)| {
             phrases(&text, say).any(|rest| {
                 let rest = rest.strip_prefix(' ').unwrap_or_default();
-                verbs.iter().any(|verb| rest.strip_prefix(verb).is_some_and(ends_word))
+                verbs
+                    .iter()
+                    .copied()
+                    .flatten()
+                    .any(|verb| rest.strip_prefix(verb).is_some_and(ends_word))
             })
         })
 }

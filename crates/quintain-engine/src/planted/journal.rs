@@ -163,7 +163,7 @@ pub(super) fn look(path: &Path, state_dir: Option<&Path>) -> Option<Leftover> {
     let file = File::open(path).ok()?;
     let is_running = file.try_lock().is_err();
     let paths = read(&file).left(state_dir);
-    Some(Leftover { journal: path.to_owned(), is_running, paths })
+    Some(Leftover { is_running, paths })
 }
 
 /// Removes what a run of this process planted, without checking the lock, which this process owns.

@@ -82,7 +82,6 @@ impl Plantings {
 /// Planted files of one run that still exist.
 #[derive(Debug)]
 pub struct Leftover {
-    pub journal: PathBuf,
     /// The run is still active and removes them at its end.
     pub is_running: bool,
     pub paths: Vec<PathBuf>,

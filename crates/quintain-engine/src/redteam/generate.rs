@@ -36,7 +36,7 @@ pub async fn generate(
 ) -> Result<Generated, RedteamError> {
     let setup = Setup::prepare(redteam_run, None).await?;
     let surveyed = Surveyed::of(&setup, redteam_run, &mut Clock::new(), listen).await?;
-    let field = surveyed.field(redteam_run);
+    let field = surveyed.field();
     let plan = Plan::of(redteam_run.orders, &field);
     let mut executor = surveyed.executor(redteam_run, &setup, &field);
     // Marks in a file are not secret anyway, and the same seed must generate the same tests.

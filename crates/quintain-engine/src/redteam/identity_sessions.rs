@@ -128,7 +128,7 @@ impl Guarded {
     pub(super) async fn send_raw(&self, bytes: &[u8]) -> Option<Arc<Session>> {
         self.gate.check_raw(bytes).ok()?;
         let session = self.all.link(None).ok()?.session().await.ok()?;
-        session.fault().send(bytes.to_vec());
+        session.send_bytes(bytes.to_vec());
         Some(session)
     }
 

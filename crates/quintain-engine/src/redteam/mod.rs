@@ -159,7 +159,7 @@ pub async fn execute(
     let proposals = setup.proposals(redteam_run, &surveyed.surfaces, &mut clock, listen).await;
     let orders = proposals.over(redteam_run.orders);
     let redteam_run = &RedteamRun { orders: &orders, ..*redteam_run };
-    let field = surveyed.field(redteam_run);
+    let field = surveyed.field();
     let mut plan = Plan::of(redteam_run.orders, &field);
     let planned = plan.len();
     let info = RunInfo { planned, ..info };
@@ -250,13 +250,8 @@ impl Surveyed {
         let _ = tokio::time::timeout(CLOSE, closing).await;
     }
 
-    fn field<'a>(&'a self, redteam_run: &'a RedteamRun<'_>) -> TargetView<'a> {
-        TargetView {
-            surfaces: &self.surfaces,
-            knowledge: &self.knowledge,
-            powers: &self.powers,
-            purpose: redteam_run.orders.purpose.as_deref(),
-        }
+    fn field(&self) -> TargetView<'_> {
+        TargetView { surfaces: &self.surfaces, knowledge: &self.knowledge, powers: &self.powers }
     }
 
     fn executor<'a>(

@@ -151,20 +151,8 @@ impl Link {
         Ok(session)
     }
 
-    /// Sends a request. If the server no longer knows the session, reconnects and sends the request again, since the
-    /// server cannot have processed it.
-    ///
-    /// # Errors
-    /// When there is no result. See [`CallError`].
-    pub async fn request(
-        &self,
-        method: &str,
-        params: Map<String, Value>,
-    ) -> Result<Reply, CallError> {
-        self.timed(method, params).await.0
-    }
-
-    /// Like [`Self::request`], with the time that the request took, without the time to connect.
+    /// Sends a request; also returns the time that it took, without the time to connect. If the server no longer knows
+    /// the session, reconnects and sends the request again, since the server cannot have processed it.
     pub(super) async fn timed(
         &self,
         method: &str,

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use quintain_content::text::short::shortened;
 use quintain_evidence::connection::{McpTarget, ProtocolChoice, Server, ToolFilter};
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::probe::Step;
@@ -290,12 +291,7 @@ impl Link {
     /// The start of a text for a log line, safe for a terminal. Masked before it is cut, since the redactor does not
     /// recognise half a secret.
     fn excerpt(&self, text: &str) -> String {
-        let text = self.redactor().text(text);
-        let mut shown: String = text.chars().take(EXCERPT).collect();
-        if shown.len() < text.len() {
-            shown.push('…');
-        }
-        visible(&shown).into_owned()
+        visible(&shortened(&self.redactor().text(text), EXCERPT)).into_owned()
     }
 
     /// Sends any request and returns the exchange.

@@ -9,12 +9,6 @@ pub struct Responders {
     pub elicitation: Option<Elicitation>,
 }
 
-impl Responders {
-    pub fn is_empty(&self) -> bool {
-        self.roots.is_none() && self.sampling.is_none() && self.elicitation.is_none()
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     pub uri: String,

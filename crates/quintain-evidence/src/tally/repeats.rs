@@ -29,12 +29,6 @@ pub struct Unsteady {
     pub answers: Vec<Answers>,
 }
 
-impl Unsteady {
-    pub fn flaky(&self) -> bool {
-        self.passed > 0 && self.passed < self.runs
-    }
-}
-
 /// Repetitions with the same answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {

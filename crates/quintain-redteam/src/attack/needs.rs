@@ -9,8 +9,6 @@ pub fn missing(needs: &[Need], field: &TargetView<'_>) -> Option<String> {
         Need::TwoIdentities => field.powers.identities.len() > 1,
         Need::Credentials => field.powers.credentials,
         Need::Http => field.powers.http,
-        Need::SeveralServers => field.surfaces.len() > 1,
-        Need::Model => false,
     };
     let missing: Vec<&str> =
         needs.iter().filter(|need| !has(need)).map(|need| need.words()).collect();
@@ -28,10 +26,6 @@ pub enum Need {
     Credentials,
     /// A target that uses HTTP.
     Http,
-    /// More than one server.
-    SeveralServers,
-    /// A model or an agent as target.
-    Model,
 }
 
 impl Need {
@@ -42,8 +36,6 @@ impl Need {
             Self::TwoIdentities => "two identities (`redteam.identities`)",
             Self::Credentials => "credentials of the target",
             Self::Http => "an HTTP target",
-            Self::SeveralServers => "several servers in one target",
-            Self::Model => "a model or agent as target",
         }
     }
 }

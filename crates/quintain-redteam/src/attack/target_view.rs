@@ -14,8 +14,6 @@ pub struct TargetView<'a> {
     pub surfaces: &'a [(String, Surface)],
     pub knowledge: &'a Knowledge,
     pub powers: &'a Capabilities,
-    /// The purpose of the target, as the user describes it.
-    pub purpose: Option<&'a str>,
 }
 
 /// What Quintain can do with a target.

@@ -65,7 +65,7 @@ impl Attack for AuthMissing {
             server: server.clone(),
             header: "Authorization".to_owned(),
         };
-        field.surfaces.iter().map(|(server, _)| http::aim(place(server))).collect()
+        field.surfaces.iter().map(|(server, _)| Aim::at(place(server))).collect()
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {

@@ -197,7 +197,7 @@ fn personal(field: &TargetView<'_>) -> Vec<Aim> {
                 resource.uri().filter(|uri| tool_access::is_personal(uri, description))
             {
                 let place = Place::Resource { server: server.clone(), uri: uri.to_owned() };
-                aims.push(tool_access::aim(place, None));
+                aims.push(Aim::at(place));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use quintain_content::json_value;
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::indicator::Indicator;
@@ -13,7 +14,7 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use super::tool_actions;
-use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 use crate::knowledge::words;
 
 pub(super) struct DebugAccess;
@@ -119,15 +120,7 @@ impl Attack for DebugAccess {
     }
 
     fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let aim = |place, baseline, schema| Aim {
-            place,
-            baseline,
-            kinds: vec![Kind::Other],
-            schema,
-            by_design: None,
-            mode: None,
-            draft: None,
-        };
+        let aim = |place, baseline, schema| Aim { baseline, schema, ..Aim::at(place) };
         let mut aims: Vec<Aim> = Vec::new();
         for (server, tool) in field.tools() {
             let Some(name) = tool.name().filter(|_| tool_actions::may_call(field, tool)) else {
@@ -298,7 +291,7 @@ fn placed(trial: &Trial<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -
             Place::Tool { server, tool } if of_schema => hit.at(Place::Argument {
                 server: server.clone(),
                 tool: tool.clone(),
-                pointer: format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+                pointer: format!("/{}", json_value::pointer_token(name)),
             }),
             _ => hit,
         };

@@ -6,7 +6,7 @@ use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::probe::Step;
 use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::weakness::Weakness;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::tool_actions;
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
@@ -80,15 +80,7 @@ impl Attack for DosMalformed {
         for (server, _) in field.surfaces {
             for message in ["frame", "tools/call"] {
                 let place = Place::Message { server: server.clone(), message: message.to_owned() };
-                aims.push(Aim {
-                    place,
-                    baseline: None,
-                    kinds: vec![Kind::Other],
-                    schema: Value::Null,
-                    by_design: None,
-                    mode: None,
-                    draft: None,
-                });
+                aims.push(Aim::at(place));
             }
         }
         aims

@@ -1,10 +1,13 @@
 //! Error messages that expose internals of the server.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use quintain_content::detect::{self, Family};
 use quintain_content::internals;
+use quintain_content::json_value;
 use quintain_content::registry::Meta;
+use quintain_content::text::short::shortened;
 use quintain_evidence::accepted::accepted;
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::finding::{Place, Severity};
@@ -89,15 +92,10 @@ impl Attack for ErrorLeak {
         tools
             .filter_map(|(server, tool)| {
                 let name = tool.name()?;
-                Some(Aim {
-                    place: Place::Tool { server: server.to_owned(), tool: name.to_owned() },
-                    baseline: field.knowledge.baseline(server, name).cloned(),
-                    kinds: vec![Kind::Other],
-                    schema: tool.input_schema().cloned().unwrap_or(Value::Null),
-                    by_design: None,
-                    mode: None,
-                    draft: None,
-                })
+                let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
+                let baseline = field.knowledge.baseline(server, name).cloned();
+                let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
+                Some(Aim { baseline, schema, ..Aim::at(place) })
             })
             .collect()
     }
@@ -286,32 +284,17 @@ fn takes_paths(trial: &Trial<'_>, pointer: &str) -> bool {
 }
 
 /// All texts that were sent.
-fn sent(tried: &Tried) -> Vec<String> {
-    fn texts(value: &Value, found: &mut Vec<String>) {
-        match value {
-            Value::String(text) => found.push(text.clone()),
-            Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
-            Value::Object(entries) => entries.values().for_each(|entry| texts(entry, found)),
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    if let Action::Steps { steps, .. } = &tried.attempt.action {
-        for step in steps {
-            match step {
-                Step::Call(call) => call.args.values().for_each(|arg| texts(arg, &mut found)),
-                Step::Request { params, .. } => {
-                    params.values().for_each(|param| texts(param, &mut found));
-                }
-            }
-        }
-    }
-    found
+fn sent(tried: &Tried) -> Vec<&str> {
+    let Action::Steps { steps, .. } = &tried.attempt.action else { return Vec::new() };
+    let values = steps.iter().flat_map(|step| match step {
+        Step::Call(call) => call.args.values(),
+        Step::Request { params, .. } => params.values(),
+    });
+    values.flat_map(json_value::texts).collect()
 }
 
-fn short(text: &str) -> &str {
-    let line = text.lines().next().unwrap_or_default();
-    &line[..line.floor_char_boundary(160.min(line.len()))]
+fn short(text: &str) -> Cow<'_, str> {
+    shortened(text.lines().next().unwrap_or_default(), 160)
 }
 
 fn hit(trial: &Trial<'_>, tried: &Tried, fault: &'static str, what: String) -> Hit {

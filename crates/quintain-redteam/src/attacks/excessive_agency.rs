@@ -78,7 +78,7 @@ impl Attack for ExcessiveAgency {
         let servers = field.surfaces.iter().map(|(server, _)| server);
         servers
             .filter(|server| !promising(field, server).is_empty())
-            .map(|server| tool_access::aim(Place::Server { server: server.clone() }, None))
+            .map(|server| Aim::at(Place::Server { server: server.clone() }))
             .collect()
     }
 

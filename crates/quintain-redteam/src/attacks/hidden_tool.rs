@@ -75,7 +75,7 @@ impl Attack for HiddenTool {
             server: server.clone(),
             message: "tools/call".to_owned(),
         };
-        servers.map(|(server, _)| tool_access::aim(place(server), None)).collect()
+        servers.map(|(server, _)| Aim::at(place(server))).collect()
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {

@@ -1,12 +1,11 @@
 //! HTTP requests of attacks on the transport, and their responses.
 
 use quintain_evidence::evidence::Outcome;
-use quintain_evidence::finding::Place;
 use quintain_evidence::probe::Step;
 use serde_json::{Map, Value, json};
 
 use super::tool_access;
-use crate::attack::{Action, Aim, Attempt, Brief, HttpRequest, Kind, TargetView, Tried};
+use crate::attack::{Action, Attempt, Brief, HttpRequest, TargetView, Tried};
 use crate::knowledge::Baseline;
 
 /// The header with the session id.
@@ -48,20 +47,6 @@ pub(super) fn harmless(field: &TargetView<'_>, server: &str) -> HttpRequest {
     match calls.first().map(|baseline| &baseline.step) {
         Some(Step::Call(known)) => call(&known.tool, &known.args),
         _ => list(),
-    }
-}
-
-/// An aim at a place of the transport.
-pub(super) fn aim(place: Place) -> Aim {
-    let kinds = vec![Kind::Other];
-    Aim {
-        place,
-        baseline: None,
-        kinds,
-        schema: Value::Null,
-        by_design: None,
-        mode: None,
-        draft: None,
     }
 }
 

@@ -84,7 +84,7 @@ impl Attack for HttpHostOrigin {
             ["Host", "Origin"]
                 .map(|header| Place::Header { server: server.clone(), header: header.to_owned() })
         });
-        places.map(http::aim).collect()
+        places.map(Aim::at).collect()
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {

@@ -43,7 +43,7 @@ impl SurfaceInspection for Inspection {
 
     fn inspect(&self, surfaces: &[(String, Surface)]) -> Vec<(FindingText, Option<Place>)> {
         let (knowledge, powers) = (Knowledge::default(), Capabilities::default());
-        let field = TargetView { surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
+        let field = TargetView { surfaces, knowledge: &knowledge, powers: &powers };
         self.0.inspect(&field).into_iter().map(text).collect()
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use quintain_content::detect::{self, Confidence, Detector, Family};
+use quintain_content::json_value;
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::finding::Place;
 use quintain_evidence::probe::Step;
@@ -140,8 +141,8 @@ impl Search<'_> {
             }
             Value::Object(entries) => {
                 for (name, item) in entries {
-                    let escaped = name.replace('~', "~0").replace('/', "~1");
-                    self.value(item, &format!("{pointer}/{escaped}"), Some(name));
+                    let token = json_value::pointer_token(name);
+                    self.value(item, &format!("{pointer}/{token}"), Some(name));
                 }
             }
             Value::Null | Value::Bool(_) => {}
@@ -216,13 +217,13 @@ pub(crate) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
     for (server, surface) in field.surfaces {
         for resource in &surface.resources {
             let Some(uri) = resource.uri().map(str::to_owned) else { continue };
-            aims.push(tool_access::aim(Place::Resource { server: server.clone(), uri }, None));
+            aims.push(Aim::at(Place::Resource { server: server.clone(), uri }));
         }
         for prompt in &surface.prompts {
             let Some(name) = prompt.name().map(str::to_owned) else { continue };
             if prompt.arguments().iter().all(|(_, required)| !required) {
                 let place = Place::Prompt { server: server.clone(), prompt: name };
-                aims.push(tool_access::aim(place, None));
+                aims.push(Aim::at(place));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Every text of a surface, with its place.
 
+use quintain_content::json_value;
 use quintain_evidence::finding::Place;
 use quintain_evidence::surface::Surface;
 use serde_json::Value;
@@ -88,7 +89,7 @@ fn exact(place: &Place, field: &str) -> Place {
     let Place::Tool { server, tool } = place else { return place.clone() };
     let Some(rest) = field.strip_prefix("inputSchema/properties/") else { return place.clone() };
     let argument = rest.split('/').next().unwrap_or(rest);
-    let pointer = format!("/{}", argument.replace('~', "~0"));
+    let pointer = format!("/{}", json_value::pointer_token(argument));
     Place::Argument { server: server.clone(), tool: tool.clone(), pointer }
 }
 

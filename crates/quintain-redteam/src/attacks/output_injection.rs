@@ -4,7 +4,9 @@ mod texts;
 
 use std::sync::LazyLock;
 
+use quintain_content::json_value;
 use quintain_content::registry::Meta;
+use quintain_content::text::short::shortened;
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
@@ -181,14 +183,15 @@ fn consumers(field: &TargetView<'_>, aim: &Aim) -> Vec<Step> {
     let own = aim.place.tool();
     let adds = Sense::Adds.is_in(&words(own.unwrap_or_default()));
     let given: Vec<&str> = match aim.baseline.as_ref().map(|known| &known.step) {
-        Some(Step::Call(call)) => call.args.values().flat_map(strings).collect(),
+        Some(Step::Call(call)) => call.args.values().flat_map(json_value::texts).collect(),
         _ => Vec::new(),
     };
     let tools = field.knowledge.baselines.iter().filter_map(|known| match &known.step {
         Step::Call(call) => {
             let tool = field.tool(&known.server, &call.tool)?;
             let is_same = Some(call.tool.as_str()) == own;
-            let by_name = call.args.values().flat_map(strings).any(|text| given.contains(&text));
+            let by_name =
+                call.args.values().flat_map(json_value::texts).any(|text| given.contains(&text));
             let reads = !tool_actions::writes(tool) && tool_actions::may_call(field, tool);
             (!is_same && (adds || !by_name) && reads).then(|| (!by_name, known.step.clone()))
         }
@@ -217,16 +220,6 @@ fn consumers(field: &TargetView<'_>, aim: &Aim) -> Vec<Step> {
         steps.extend(names.map(|name| request("prompts/get", server, json!({"name": name}))));
     }
     steps
-}
-
-/// All texts of a value.
-fn strings(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(items) => items.iter().flat_map(strings).collect(),
-        Value::Object(entries) => entries.values().flat_map(strings).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// The place of a request.
@@ -295,7 +288,7 @@ fn pictured(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     })?;
     let title =
         format!("Data exfiltration: an image URL in the response contains `{}`", trial.aim.place);
-    let what = format!("the URL of the image contains the value: {}", short(&picture));
+    let what = format!("the URL of the image contains the value: {}", shortened(&picture, 120));
     let (server, tool) = (trial.aim.place.server().to_owned(), trial.aim.place.tool()?.to_owned());
     Some(Hit::confirmed(title, what).by(tried).fault("picture").at(Place::Tool { server, tool }))
 }
@@ -309,7 +302,7 @@ fn ordinary(known: &crate::knowledge::Baseline) -> Vec<Hit> {
         let mut add = |fault, words: &str, seen: &str| {
             if hits.iter().all(|hit| hit.fault != fault) {
                 let title = format!("Response of `{place}` contains {words}");
-                let what = format!("an ordinary response contains {}", short(seen));
+                let what = format!("an ordinary response contains {}", shortened(seen, 120));
                 let hit = Hit::suspected(title, what).severity(Severity::Low);
                 hits.push(hit.fault(fault).at(place.clone()));
             }
@@ -333,10 +326,6 @@ fn ordinary(known: &crate::knowledge::Baseline) -> Vec<Hit> {
         }
     }
     hits
-}
-
-fn short(text: &str) -> &str {
-    &text[..text.floor_char_boundary(120.min(text.len()))]
 }
 
 #[cfg(test)]

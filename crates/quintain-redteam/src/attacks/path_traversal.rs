@@ -169,15 +169,7 @@ fn takes_file_uris(aim: &Aim) -> bool {
 
 /// URIs that are not listed, and completions.
 fn other_places(field: &TargetView<'_>) -> Vec<Aim> {
-    let aim = |place: Place| Aim {
-        place,
-        baseline: None,
-        kinds: vec![Kind::Path],
-        schema: Value::Null,
-        by_design: None,
-        mode: None,
-        draft: None,
-    };
+    let aim = |place: Place| Aim { kinds: vec![Kind::Path], ..Aim::at(place) };
     let mut aims = Vec::new();
     for (server, surface) in field.surfaces {
         let listed = !surface.resources.is_empty() || !surface.templates.is_empty();

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use quintain_content::json_value;
 use quintain_content::registry::Meta;
 use quintain_evidence::evidence::Observation;
 use quintain_evidence::finding::{Place, Severity};
@@ -216,7 +217,7 @@ fn fill(value: &mut Value, at: &str, own: &str, mark: &str) {
     match value {
         Value::Object(entries) => {
             for (key, below) in entries {
-                let pointer = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let pointer = format!("{at}/{}", json_value::pointer_token(key));
                 let holds = words(key).last().is_some_and(|word| CONTENTS.contains(&word.as_str()));
                 match below {
                     Value::String(text) if holds && pointer != own => {

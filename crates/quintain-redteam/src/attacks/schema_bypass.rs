@@ -10,7 +10,7 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::tool_actions;
-use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial};
 
 pub(super) struct SchemaBypass;
 
@@ -65,14 +65,12 @@ impl Attack for SchemaBypass {
             .filter_map(|(server, tool)| {
                 let name = tool.name()?;
                 let baseline = field.knowledge.baseline(server, name)?;
+                let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
+                let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
                 accepted(&baseline.exchange.outcome).then(|| Aim {
-                    place: Place::Tool { server: server.to_owned(), tool: name.to_owned() },
                     baseline: Some(baseline.clone()),
-                    kinds: vec![Kind::Other],
-                    schema: tool.input_schema().cloned().unwrap_or(Value::Null),
-                    by_design: None,
-                    mode: None,
-                    draft: None,
+                    schema,
+                    ..Aim::at(place)
                 })
             })
             .collect()

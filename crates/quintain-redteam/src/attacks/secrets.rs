@@ -1,6 +1,7 @@
 //! Keys, tokens and passwords in responses and on the surface.
 
 use quintain_content::detect::{Confidence, Family};
+use quintain_content::json_value;
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::indicator::Indicator;
@@ -109,7 +110,7 @@ impl Attack for Secrets {
             let nonce = brief.nonce();
             let value = other.unwrap_or_else(|| Value::from(nonce.as_str()));
             let mut call = call.clone();
-            let pointer = format!("/{}", argument.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("/{}", json_value::pointer_token(argument));
             put(&mut call.args, &pointer, value.clone());
             let form = (at + 1, "in an error", pointer.as_str());
             let attempt = reach::plain(vec![Step::Call(call)], 0, form, nonce);

@@ -78,7 +78,7 @@ impl Attack for SessionHijack {
                 Place::Header { server, header: SESSION.to_owned() }
             }
         };
-        field.surfaces.iter().map(|(server, _)| http::aim(place(server))).collect()
+        field.surfaces.iter().map(|(server, _)| Aim::at(place(server))).collect()
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {

@@ -6,7 +6,6 @@ use quintain_content::registry::Meta;
 use quintain_evidence::evidence::Observation;
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::weakness::Weakness;
-use serde_json::Value;
 
 use super::{reach, tool_actions};
 use crate::attack::{
@@ -71,17 +70,10 @@ impl Attack for Ssrf {
             aim.is(Kind::Url) || aim.is(Kind::Host) || aim.is(Kind::Path) || is_markup(aim)
         });
         if field.powers.http {
-            aims.extend(field.surfaces.iter().map(|(server, _)| Aim {
-                place: Place::Header {
-                    server: server.clone(),
-                    header: headers::COMMON[0].to_owned(),
-                },
-                baseline: None,
-                kinds: vec![Kind::Host],
-                schema: Value::Null,
-                by_design: None,
-                mode: None,
-                draft: None,
+            aims.extend(field.surfaces.iter().map(|(server, _)| {
+                let header = headers::COMMON[0].to_owned();
+                let place = Place::Header { server: server.clone(), header };
+                Aim { kinds: vec![Kind::Host], ..Aim::at(place) }
             }));
         }
         aims

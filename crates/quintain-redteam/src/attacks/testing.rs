@@ -79,12 +79,7 @@ impl TestTarget {
     }
 
     pub(crate) fn field(&self) -> TargetView<'_> {
-        TargetView {
-            surfaces: &self.surfaces,
-            knowledge: &self.knowledge,
-            powers: &self.powers,
-            purpose: None,
-        }
+        TargetView { surfaces: &self.surfaces, knowledge: &self.knowledge, powers: &self.powers }
     }
 
     pub(crate) fn brief(&self) -> Brief<'_> {

@@ -105,7 +105,7 @@ impl Attack for TokenHandling {
         let mut aims = Vec::new();
         for (server, _) in field.surfaces {
             let header = "Authorization".to_owned();
-            aims.push(http::aim(Place::Header { server: server.clone(), header }));
+            aims.push(Aim::at(Place::Header { server: server.clone(), header }));
         }
         if field.powers.given.contains(&Given::ReadOnly) {
             let writers = field.knowledge.baselines.iter().filter_map(|baseline| {

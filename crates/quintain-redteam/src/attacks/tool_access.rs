@@ -9,7 +9,7 @@ use quintain_evidence::surface::Tool;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::attack::{Aim, Kind, TargetView};
+use crate::attack::{Aim, TargetView};
 use crate::knowledge::{Baseline, Sense, claims_to_destroy, words};
 
 /// Words for data of the caller.
@@ -186,15 +186,7 @@ pub(super) fn watchers(
 
 /// An aim at a whole tool or resource.
 pub(super) fn aim(place: Place, baseline: Option<&Baseline>) -> Aim {
-    Aim {
-        place,
-        baseline: baseline.cloned(),
-        kinds: vec![Kind::Other],
-        schema: Value::Null,
-        by_design: None,
-        mode: None,
-        draft: None,
-    }
+    Aim { baseline: baseline.cloned(), ..Aim::at(place) }
 }
 
 pub(super) fn arguments(baseline: &Baseline) -> Map<String, Value> {

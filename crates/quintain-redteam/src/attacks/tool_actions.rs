@@ -1,5 +1,6 @@
 //! The stated purpose of a tool: whether it writes, lists or fetches, and which limits it claims.
 
+use quintain_content::json_value;
 use serde_json::Value;
 
 use crate::attack::{Aim, TargetView};
@@ -117,7 +118,7 @@ pub(super) fn is_output_name(name: &str) -> bool {
 pub(super) fn last_name(aim: &Aim) -> String {
     match &aim.place {
         Place::Argument { pointer, .. } => {
-            let parts = pointer.rsplit('/').map(|part| part.replace("~1", "/").replace("~0", "~"));
+            let parts = pointer.rsplit('/').map(json_value::pointer_key);
             let mut names = parts.filter(|part| part.parse::<usize>().is_err());
             names.next().unwrap_or_default()
         }

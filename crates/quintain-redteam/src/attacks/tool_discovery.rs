@@ -7,7 +7,7 @@ use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Value, json};
 
-use super::{listed, names, reach, tool_access};
+use super::{listed, names, reach};
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 
 pub(super) struct ToolDiscovery;
@@ -84,7 +84,7 @@ impl Attack for ToolDiscovery {
         for (server, surface) in field.surfaces {
             let mut add = |message: &str| {
                 let place = Place::Message { server: server.clone(), message: message.to_owned() };
-                aims.push(tool_access::aim(place, None));
+                aims.push(Aim::at(place));
             };
             if !surface.tools.is_empty() {
                 add("tools/call");

@@ -24,6 +24,19 @@ pub struct Aim {
 }
 
 impl Aim {
+    /// A place of which nothing else is known.
+    pub fn at(place: Place) -> Self {
+        Self {
+            place,
+            baseline: None,
+            kinds: vec![Kind::Other],
+            schema: Value::Null,
+            draft: None,
+            by_design: None,
+            mode: None,
+        }
+    }
+
     pub fn is(&self, kind: Kind) -> bool {
         self.kinds.contains(&kind)
     }

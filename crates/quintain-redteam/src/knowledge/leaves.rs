@@ -1,5 +1,6 @@
 //! The places in arguments where a hostile value can be put.
 
+use quintain_content::json_value::{pointer_key, pointer_token};
 use quintain_evidence::finding::Place;
 use quintain_evidence::probe::Step;
 use quintain_evidence::surface::{Surface, Tool};
@@ -38,15 +39,7 @@ pub fn aims(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> Vec<Aim> {
         for (place, name, description) in places {
             let kinds = classify(&name, description, &Value::Null);
             let schema = serde_json::json!({"type": "string"});
-            aims.push(Aim {
-                place,
-                baseline: None,
-                kinds,
-                schema,
-                by_design: None,
-                draft: None,
-                mode: None,
-            });
+            aims.push(Aim { kinds, schema, ..Aim::at(place) });
         }
     }
     aims
@@ -64,7 +57,7 @@ pub fn aims_in_modes(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> V
         let draft = Some(mode.args.clone());
         let told = Some(format!("{}={}", mode.argument, mode.value));
         let origin = Origin { server: &mode.server, tool, baseline, draft, mode: told };
-        let switch = format!("/{}", escaped(&mode.argument));
+        let switch = format!("/{}", pointer_token(&mode.argument));
         let mut found = origin.aims(&args);
         let pointer = |aim: &Aim| match &aim.place {
             Place::Argument { pointer, .. } => pointer.clone(),
@@ -199,12 +192,18 @@ impl Walk<'_> {
         let properties = properties.unwrap_or(&empty);
         for (key, property) in properties {
             let below = sample.and_then(|sample| sample.get(key));
-            self.value(&format!("{pointer}/{}", escaped(key)), key, property, below, depth + 1);
+            self.value(
+                &format!("{pointer}/{}", pointer_token(key)),
+                key,
+                property,
+                below,
+                depth + 1,
+            );
         }
         // Keys of a valid call that the schema does not list.
         for (key, value) in sample.and_then(Value::as_object).unwrap_or(&empty) {
             if !properties.contains_key(key) {
-                let below = format!("{pointer}/{}", escaped(key));
+                let below = format!("{pointer}/{}", pointer_token(key));
                 self.value(&below, key, &Value::Null, Some(value), depth + 1);
             }
         }
@@ -254,16 +253,12 @@ impl Walk<'_> {
     }
 }
 
-fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
-}
-
 /// Puts a value at a pointer and creates missing containers.
 pub fn put(args: &mut Map<String, Value>, pointer: &str, value: Value) {
     let mut whole = Value::Object(std::mem::take(args));
     let mut at = &mut whole;
     for part in pointer.split('/').skip(1) {
-        let part = part.replace("~1", "/").replace("~0", "~");
+        let part = pointer_key(part);
         let index = part.parse::<usize>().ok();
         if at.is_null() {
             *at =

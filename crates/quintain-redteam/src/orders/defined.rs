@@ -27,9 +27,7 @@ use quintain_evidence::finding::{Confidence, Place, Severity};
 use quintain_evidence::probe::{self, Step};
 use quintain_evidence::weakness::Weakness;
 
-use crate::attack::{
-    Action, Aim, Attack, Attempt, Brief, Hit, Kind, Need, TargetView, Trial, Tried,
-};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Need, TargetView, Trial, Tried};
 use crate::attacks::leaks;
 use crate::attacks::reach::{attempt, plausible};
 
@@ -197,7 +195,7 @@ fn with_places(mut aims: Vec<Aim>, probes: &[CallForm], field: &TargetView<'_>) 
     for probe in probes {
         let place = place(&probe.last, field);
         if aims.iter().all(|aim| aim.place != place) {
-            aims.push(at(place));
+            aims.push(Aim::at(place));
         }
     }
     aims
@@ -219,19 +217,6 @@ fn place(step: &Step, field: &TargetView<'_>) -> Place {
             server: server.clone().unwrap_or_else(|| first().to_owned()),
             message: method.clone(),
         },
-    }
-}
-
-fn at(place: Place) -> Aim {
-    let schema = serde_json::Value::Null;
-    Aim {
-        place,
-        baseline: None,
-        kinds: vec![Kind::Other],
-        schema,
-        draft: None,
-        by_design: None,
-        mode: None,
     }
 }
 

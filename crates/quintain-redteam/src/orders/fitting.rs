@@ -27,7 +27,7 @@ pub fn fitting(
 ) -> Vec<(&'static dyn Attack, Fit)> {
     let mut knowledge = Knowledge { baselines: likely(surfaces), ..Knowledge::default() };
     knowledge.aims = aims(surfaces, &knowledge);
-    let field = TargetView { surfaces, knowledge: &knowledge, powers, purpose: None };
+    let field = TargetView { surfaces, knowledge: &knowledge, powers };
     let fit = |attack: &dyn Attack| {
         if let Some(lack) = missing(attack.needs(), &field) {
             Fit::Lacks(lack)

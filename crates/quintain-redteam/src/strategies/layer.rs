@@ -65,7 +65,6 @@ impl Strategy for Layer {
                     continue;
                 }
                 Way::Talk(_) => "another step is a conversation already",
-                Way::Retry(_) => "it takes its probes from earlier runs",
                 Way::Missing(missing) => missing.needs,
             };
             options.note("steps", Flaw::NoStep { step: name.to_owned(), strategy: "layer", why });

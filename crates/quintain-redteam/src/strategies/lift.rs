@@ -1,6 +1,7 @@
 //! Applies rewritten texts to probes: which texts of a probe change, and what stays. Keys, tool names and the shape of
 //! the JSON never change.
 
+use quintain_content::json_value;
 use quintain_evidence::probe::{PlannedStep, Probe, Step};
 use quintain_source::is_template;
 use serde_json::{Map, Value};
@@ -183,7 +184,7 @@ fn below<'p>(planned: &'p mut PlannedStep, pointer: &str) -> Option<Vec<&'p mut 
     }
     let rest = pointer.strip_prefix('/')?;
     let (key, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let value = map.get_mut(&key.replace("~1", "/").replace("~0", "~"))?;
+    let value = map.get_mut(&json_value::pointer_key(key))?;
     value.pointer_mut(rest).map(|value| vec![value])
 }
 

@@ -50,6 +50,10 @@ macro_rules! missing {
     };
 }
 
+pub(super) static RETRY: Missing = missing!(
+    "retry", [], "Repeats probes that worked in earlier runs",
+    needs: "the findings of an earlier run; `quintain replay` repeats them", instead: None
+);
 pub(super) static AUDIO: Missing = missing!(
     "audio", [], "Converts the text to speech",
     needs: "speech synthesis and a target that accepts audio", instead: None

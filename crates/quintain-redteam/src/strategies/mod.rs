@@ -30,7 +30,6 @@ mod noise;
 mod options;
 mod random;
 mod reader;
-mod retry;
 mod rewrite;
 mod strategy;
 mod tactic;
@@ -43,18 +42,15 @@ pub use flaw::{Flaw, Mistake};
 pub use lift::{Reach, Skipped, lift, objective, texts, with_text};
 pub use options::Options;
 pub use reader::read;
-pub use retry::{Earlier, Ended, Retry};
 pub use rewrite::{MAX_TEXT, MAX_VARIANTS, Rewrite};
 pub use strategy::{Missing, Receiver, Strategy, Suits, Way};
 pub use tactic::{Tactic, parse, parse_all};
 pub use talk::{Conversation, Done, History, MAX_TURNS, Talk, Turn};
-pub use unicode::invisible::revealed;
 
 /// All strategies, in the order of the reference.
 static ALL: &[&dyn Strategy] = &[
     &basic::BASIC,
     &layer::LAYER,
-    &retry::RETRY,
     // Encodings of the same bytes.
     &encodings::bases::BASE64,
     &encodings::bases::GZIP_BASE64,
@@ -166,6 +162,7 @@ static ALL: &[&dyn Strategy] = &[
     &dialogue::led::CUSTOM,
     &dialogue::led::MISCHIEVOUS_USER,
     // Known, but not available.
+    &missing::RETRY,
     &missing::AUDIO,
     &missing::IMAGE,
     &missing::VIDEO,

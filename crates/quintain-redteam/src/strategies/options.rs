@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use quintain_content::json_value;
 use quintain_source::closest;
 use serde_json::{Map, Value};
 
@@ -166,7 +167,7 @@ impl<'a> Options<'a> {
         let pointer = if name.is_empty() {
             self.at.clone()
         } else {
-            format!("{}/{}", self.at, name.replace('~', "~0").replace('/', "~1"))
+            format!("{}/{}", self.at, json_value::pointer_token(name))
         };
         self.mistakes.push(Mistake { pointer, flaw });
     }

@@ -1,5 +1,6 @@
 //! Reads `strategies:` of a suite, with diagnostics that point at each error.
 
+use quintain_content::json_value;
 use quintain_source::{Diagnostic, Diagnostics, Node, Span};
 
 use super::flaw::Mistake;
@@ -36,7 +37,7 @@ fn diagnostic(mut mistake: Mistake, item: &Node) -> Diagnostic {
 fn place(node: &Node, pointer: &str) -> Span {
     let mut node = node;
     for token in pointer.split('/').skip(1) {
-        let key = token.replace("~1", "/").replace("~0", "~");
+        let key = json_value::pointer_key(token);
         let below = match (node.as_seq(), node.as_map()) {
             (Some(items), _) => key.parse().ok().and_then(|at: usize| items.get(at)),
             (_, Some(_)) => node.get(&key),

@@ -3,7 +3,6 @@
 use quintain_content::registry::Meta;
 
 use super::options::Options;
-use super::retry::Retry;
 use super::rewrite::Rewrite;
 use super::talk::Talk;
 
@@ -26,8 +25,6 @@ pub enum Way {
     Rewrite(Rewrite),
     /// Converses with the target, turn by turn.
     Talk(Talk),
-    /// Repeats probes of earlier runs.
-    Retry(Retry),
     /// Known by name, but not available.
     Missing(Missing),
 }

@@ -194,7 +194,7 @@ impl Tactic {
             Way::Keep { enabled: false } => Err(Skipped::Off { strategy }),
             Way::Rewrite(rewrite) => lift::lift(probe, reach, |text| rewrite.texts(text, seed)),
             Way::Missing(missing) => Err(Skipped::Missing { strategy, missing: *missing }),
-            Way::Talk(_) | Way::Retry(_) => Err(Skipped::NoRewriting { strategy }),
+            Way::Talk(_) => Err(Skipped::NoRewriting { strategy }),
         }
     }
 }

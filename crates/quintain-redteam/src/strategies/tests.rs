@@ -217,7 +217,6 @@ proptest! {
                 _ => {}
             }
         }
-        revealed(&text);
     }
 
     #[test]

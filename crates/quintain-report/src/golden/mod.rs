@@ -47,10 +47,9 @@ pub(super) fn summary(run: &RunInfo, cases: &[CaseResult], interrupted: bool) ->
 pub(super) fn rules() -> RuleDocs {
     RuleDocs {
         attack: |id| {
-            let check =
-                || quintain_scan::launch_checks::all().iter().find(|one| one.meta().id == id);
+            let check = || quintain_scan::launch_checks::all().iter().find(|one| one.meta.id == id);
             let attack = quintain_redteam::attacks::find(id).map(|attack| attack.meta());
-            attack.or_else(|| check().map(|check| *check.meta()))
+            attack.or_else(|| check().map(|check| check.meta))
         },
         assertion: |id| quintain_suite::assertions::find(id).map(|assertion| *assertion.meta()),
     }

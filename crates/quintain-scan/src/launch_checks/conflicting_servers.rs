@@ -9,13 +9,12 @@ use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 use crate::clients::{Config, Entry, Scope};
 
-pub(super) struct ConflictingServers;
-
-static META: Meta = Meta {
-    id: "conflicting-servers",
-    aliases: &[],
-    summary: "Clients know different servers by one name",
-    docs: "\
+pub(super) static CONFLICTING_SERVERS: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "conflicting-servers",
+        aliases: &[],
+        summary: "Clients know different servers by one name",
+        docs: "\
 # What it does
 Compares servers of one name across all configurations that were found: whether they are started by the same command, or reached at the same address. Where
 the configuration of a project replaces a server of the user, the severity is medium.
@@ -34,55 +33,45 @@ The commands or addresses differ; environment and headers do not count.
 # References
 - CWE-694, OWASP MCP09
 ",
-    since: "0.1.0",
+        since: "0.1.0",
+    },
+    weakness: Weakness { severity: Severity::Low, cwe: &[694], frameworks: &["MCP09", "ASI04"] },
+    look,
 };
 
-static WEAKNESS: Weakness =
-    Weakness { severity: Severity::Low, cwe: &[694], frameworks: &["MCP09", "ASI04"] };
-
-impl LaunchCheck for ConflictingServers {
-    fn meta(&self) -> &'static Meta {
-        &META
+/// Reported once, at the later of two.
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    let own = identity(scene.launch);
+    let others = scene
+        .configs
+        .iter()
+        .flat_map(|config| config.entries.iter().map(move |entry| (config, entry)));
+    let before = others.take_while(|(_, entry)| !std::ptr::eq(*entry, scene.entry));
+    let mut different: Vec<(&Config, &Entry)> = before
+        .filter(|(_, entry)| entry.name == scene.entry.name && !entry.disabled)
+        .filter(|(_, entry)| entry.launch.as_ref().is_some_and(|other| identity(other) != own))
+        .collect();
+    different.dedup_by_key(|(config, _)| config.client.id);
+    if different.is_empty() {
+        return Vec::new();
     }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
-    }
-
-    /// Reported once, at the later of two.
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        let own = identity(scene.launch);
-        let others = scene
-            .configs
-            .iter()
-            .flat_map(|config| config.entries.iter().map(move |entry| (config, entry)));
-        let before = others.take_while(|(_, entry)| !std::ptr::eq(*entry, scene.entry));
-        let mut different: Vec<(&Config, &Entry)> = before
-            .filter(|(_, entry)| entry.name == scene.entry.name && !entry.disabled)
-            .filter(|(_, entry)| entry.launch.as_ref().is_some_and(|other| identity(other) != own))
-            .collect();
-        different.dedup_by_key(|(config, _)| config.client.id);
-        if different.is_empty() {
-            return Vec::new();
-        }
-        let name = &scene.entry.name;
-        let of = |(config, _): &(&Config, &Entry)| {
-            format!("{} ({})", config.client.title, config.path.display())
-        };
-        let places: Vec<String> = different.iter().map(of).collect();
-        let concern = Concern::new(
-            "name",
-            "Another server has the same name",
-            format!("`{name}` is started otherwise in {}", places.join(", ")),
-        )
-        .help("if they are meant to differ, give one of them another name");
-        let project = scene.config.scope == Scope::Project || scene.entry.project.is_some();
-        let replaces = project
-            && different.iter().any(|(config, entry)| {
-                std::ptr::eq(config.client, scene.config.client) && entry.project.is_none()
-            });
-        vec![if replaces { concern.severity(Severity::Medium) } else { concern }]
-    }
+    let name = &scene.entry.name;
+    let of = |(config, _): &(&Config, &Entry)| {
+        format!("{} ({})", config.client.title, config.path.display())
+    };
+    let places: Vec<String> = different.iter().map(of).collect();
+    let concern = Concern::new(
+        "name",
+        "Another server has the same name",
+        format!("`{name}` is started otherwise in {}", places.join(", ")),
+    )
+    .help("if they are meant to differ, give one of them another name");
+    let project = scene.config.scope == Scope::Project || scene.entry.project.is_some();
+    let replaces = project
+        && different.iter().any(|(config, entry)| {
+            std::ptr::eq(config.client, scene.config.client) && entry.project.is_none()
+        });
+    vec![if replaces { concern.severity(Severity::Medium) } else { concern }]
 }
 
 /// What distinguishes servers.
@@ -108,8 +97,8 @@ mod tests {
             config("zed", Scope::User, "{}"),
             config("cursor", Scope::Project, other),
         ];
-        assert_eq!(look_at(&ConflictingServers, &configs, 0), []);
-        let [concern] = &look_at(&ConflictingServers, &configs, 2)[..] else {
+        assert_eq!(look_at(&CONFLICTING_SERVERS, &configs, 0), []);
+        let [concern] = &look_at(&CONFLICTING_SERVERS, &configs, 2)[..] else {
             panic!("not reported")
         };
         assert_eq!(concern.severity, Some(Severity::Medium));
@@ -125,6 +114,6 @@ mod tests {
             config("cursor", Scope::User, NOTES),
             config("windsurf", Scope::User, same),
         ];
-        assert_eq!(look_at(&ConflictingServers, &configs, 2), []);
+        assert_eq!(look_at(&CONFLICTING_SERVERS, &configs, 2), []);
     }
 }

@@ -7,13 +7,12 @@ use quintain_evidence::weakness::Weakness;
 use super::program::{base, container, effective};
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) struct ContainerPowers;
-
-static META: Meta = Meta {
-    id: "container-powers",
-    aliases: &["privileged-container"],
-    summary: "A container is started with the powers of the host",
-    docs: "\
+pub(super) static CONTAINER_POWERS: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "container-powers",
+        aliases: &["privileged-container"],
+        summary: "A container is started with the powers of the host",
+        docs: "\
 # What it does
 Looks at `docker run` (and `podman`, `nerdctl`): `--privileged`, far-reaching capabilities, the namespaces of the host, mounts of `/`, of the home
 folders, of system folders and of the socket of the container engine.
@@ -32,11 +31,15 @@ The option precedes the image.
 # References
 - CWE-250, CWE-269, OWASP MCP02
 ",
-    since: "0.1.0",
+        since: "0.1.0",
+    },
+    weakness: Weakness {
+        severity: Severity::High,
+        cwe: &[250, 269],
+        frameworks: &["MCP02", "ASI05"],
+    },
+    look,
 };
-
-static WEAKNESS: Weakness =
-    Weakness { severity: Severity::High, cwe: &[250, 269], frameworks: &["MCP02", "ASI05"] };
 
 const CAPABILITIES: [&str; 6] =
     ["ALL", "SYS_ADMIN", "SYS_PTRACE", "SYS_MODULE", "DAC_READ_SEARCH", "SYS_RAWIO"];
@@ -45,27 +48,16 @@ const SOCKETS: [&str; 4] = ["docker.sock", "containerd.sock", "podman.sock", "cr
 const SYSTEM: [&str; 9] =
     ["/", "/etc", "/root", "/home", "/users", "/var/run", "/run", "/proc", "/sys"];
 
-impl LaunchCheck for ContainerPowers {
-    fn meta(&self) -> &'static Meta {
-        &META
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    let words = effective(scene.launch);
+    let [program, run, rest @ ..] = &words[..] else { return Vec::new() };
+    let engine = matches!(base(&program.text).as_str(), "docker" | "podman" | "nerdctl");
+    if !engine || run.text != "run" {
+        return Vec::new();
     }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
-    }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        let words = effective(scene.launch);
-        let [program, run, rest @ ..] = &words[..] else { return Vec::new() };
-        let engine = matches!(base(&program.text).as_str(), "docker" | "podman" | "nerdctl");
-        if !engine || run.text != "run" {
-            return Vec::new();
-        }
-        let (options, _) = container(rest);
-        let told =
-            options.iter().filter_map(|(word, name, value)| concern(&word.part, name, value));
-        told.collect()
-    }
+    let (options, _) = container(rest);
+    let told = options.iter().filter_map(|(word, name, value)| concern(&word.part, name, value));
+    told.collect()
 }
 
 fn concern(part: &str, name: &str, value: &str) -> Option<Concern> {
@@ -149,7 +141,8 @@ mod tests {
 
     #[test]
     fn powers_of_the_host_are_told() {
-        let told = |options: &str| parts(&ContainerPowers, &format!("docker run -i {options} a:1"));
+        let told =
+            |options: &str| parts(&CONTAINER_POWERS, &format!("docker run -i {options} a:1"));
         for options in [
             "--privileged",
             "--cap-add=SYS_ADMIN",
@@ -178,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_stands_behind_the_image_is_for_the_server() {
-        assert_eq!(parts(&ContainerPowers, "docker run a:1 --privileged"), [""; 0]);
-        assert_eq!(parts(&ContainerPowers, "npx a --privileged"), [""; 0]);
+        assert_eq!(parts(&CONTAINER_POWERS, "docker run a:1 --privileged"), [""; 0]);
+        assert_eq!(parts(&CONTAINER_POWERS, "npx a --privileged"), [""; 0]);
     }
 }

@@ -8,13 +8,12 @@ use quintain_evidence::weakness::Weakness;
 use super::program::{Package, Source, packages};
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) struct LookalikePackage;
-
-static META: Meta = Meta {
-    id: "lookalike-package",
-    aliases: &["typosquat"],
-    summary: "The name of a package is nearly that of a well-known one",
-    docs: "\
+pub(super) static LOOKALIKE_PACKAGE: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "lookalike-package",
+        aliases: &["typosquat"],
+        summary: "The name of a package is nearly that of a well-known one",
+        docs: "\
 # What it does
 Compares the packages that a launch fetches with a short list of well-known MCP servers and proxies: one letter more, less or other (two in long
 names), letters of other scripts, and scopes that look like that of the protocol's own project.
@@ -33,11 +32,15 @@ Nothing here proves bad intent: findings are suspected. That the name is written
 # References
 - CWE-1357, OWASP MCP04
 ",
-    since: "0.1.0",
+        since: "0.1.0",
+    },
+    weakness: Weakness {
+        severity: Severity::High,
+        cwe: &[1357],
+        frameworks: &["MCP04", "ASI04", "LLM03"],
+    },
+    look,
 };
-
-static WEAKNESS: Weakness =
-    Weakness { severity: Severity::High, cwe: &[1357], frameworks: &["MCP04", "ASI04", "LLM03"] };
 
 const NPM: [&str; 32] = [
     "@modelcontextprotocol/server-everything",
@@ -98,18 +101,8 @@ const IMAGES: [&str; 6] = [
 /// Names of the protocol's own project.
 const SCOPE: &str = "modelcontextprotocol";
 
-impl LaunchCheck for LookalikePackage {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
-    }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        packages(scene.launch).iter().filter_map(concern).collect()
-    }
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    packages(scene.launch).iter().filter_map(concern).collect()
 }
 
 fn concern(package: &Package) -> Option<Concern> {
@@ -190,17 +183,17 @@ mod tests {
             "npx mcp-r\u{435}mote",
             "docker run ghcr.io/githud/github-mcp-server:1",
         ] {
-            assert_eq!(parts(&LookalikePackage, line).len(), 1, "{line}");
+            assert_eq!(parts(&LOOKALIKE_PACKAGE, line).len(), 1, "{line}");
         }
     }
 
     #[test]
     fn the_originals_and_strangers_are_not() {
         for line in NPM.map(|name| format!("npx -y {name}@1.0.0")) {
-            assert_eq!(parts(&LookalikePackage, &line), [""; 0], "{line}");
+            assert_eq!(parts(&LOOKALIKE_PACKAGE, &line), [""; 0], "{line}");
         }
         for line in PYPI.map(|name| format!("uvx {name}")) {
-            assert_eq!(parts(&LookalikePackage, &line), [""; 0], "{line}");
+            assert_eq!(parts(&LOOKALIKE_PACKAGE, &line), [""; 0], "{line}");
         }
         for line in [
             "npx @modelcontextprotocol/server-new",
@@ -209,7 +202,7 @@ mod tests {
             "npx @stripe/mcq",
             "node mcp-remot",
         ] {
-            assert_eq!(parts(&LookalikePackage, line), [""; 0], "{line}");
+            assert_eq!(parts(&LOOKALIKE_PACKAGE, line), [""; 0], "{line}");
         }
     }
 }

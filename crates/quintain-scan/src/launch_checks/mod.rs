@@ -32,13 +32,11 @@ use quintain_evidence::weakness::Weakness;
 pub use secret_in_config::{Literal, literals, masked};
 
 /// Looks for one kind of fault.
-pub trait LaunchCheck: Sync {
-    fn meta(&self) -> &'static Meta;
-
+pub struct LaunchCheck {
+    pub meta: Meta,
     /// How bad it is, and what the frameworks call it.
-    fn weakness(&self) -> Weakness<'static>;
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern>;
+    pub weakness: Weakness<'static>,
+    look: fn(&Scene<'_>) -> Vec<Concern>,
 }
 
 /// What can be learned of files without starting anything.
@@ -104,21 +102,21 @@ impl Concern {
 }
 
 /// All of them, by the order of the reference.
-static ALL: &[&dyn LaunchCheck] = &[
-    &secret_in_config::SecretInConfig,
-    &plain_http::PlainHttp,
-    &unverified_transport::UnverifiedTransport,
-    &unpinned_package::UnpinnedPackage,
-    &lookalike_package::LookalikePackage,
-    &piped_download::PipedDownload,
-    &preloaded_code::PreloadedCode,
-    &shell_wrapper::ShellWrapper,
-    &container_powers::ContainerPowers,
-    &writable_by_others::WritableByOthers,
-    &conflicting_servers::ConflictingServers,
+static ALL: &[&LaunchCheck] = &[
+    &secret_in_config::SECRET_IN_CONFIG,
+    &plain_http::PLAIN_HTTP,
+    &unverified_transport::UNVERIFIED_TRANSPORT,
+    &unpinned_package::UNPINNED_PACKAGE,
+    &lookalike_package::LOOKALIKE_PACKAGE,
+    &piped_download::PIPED_DOWNLOAD,
+    &preloaded_code::PRELOADED_CODE,
+    &shell_wrapper::SHELL_WRAPPER,
+    &container_powers::CONTAINER_POWERS,
+    &writable_by_others::WRITABLE_BY_OTHERS,
+    &conflicting_servers::CONFLICTING_SERVERS,
 ];
 
-pub fn all() -> &'static [&'static dyn LaunchCheck] {
+pub fn all() -> &'static [&'static LaunchCheck] {
     ALL
 }
 
@@ -133,7 +131,7 @@ pub fn look(
     let scene = Scene { config, entry, launch, configs, machine };
     let mut findings = Vec::new();
     for check in all() {
-        for concern in check.look(&scene) {
+        for concern in (check.look)(&scene) {
             let place = Place::Launch { server: entry.name.clone(), part: concern.part };
             let told = FindingText {
                 title: concern.title,
@@ -144,8 +142,7 @@ pub fn look(
                 note: None,
                 fault: "",
             };
-            let mut finding =
-                finding(check.meta().id, check.weakness(), config.client.id, place, told);
+            let mut finding = finding(check.meta.id, check.weakness, config.client.id, place, told);
             finding.written = Some(entry.written(config));
             findings.push(finding);
         }

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use quintain_content::registry::Meta;
+use quintain_content::text::short::shortened;
 use quintain_evidence::finding::Severity;
 use quintain_evidence::weakness::Weakness;
 use regex::Regex;
@@ -10,13 +11,12 @@ use regex::Regex;
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) struct PipedDownload;
-
-static META: Meta = Meta {
-    id: "piped-download",
-    aliases: &[],
-    summary: "The launch downloads a script and runs it unseen",
-    docs: "\
+pub(super) static PIPED_DOWNLOAD: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "piped-download",
+        aliases: &[],
+        summary: "The launch downloads a script and runs it unseen",
+        docs: "\
 # What it does
 Looks for `curl ... | sh`, `bash <(curl ...)`, `eval \"$(wget ...)\"`, `iex (iwr ...)` and the like in the command of a server.
 
@@ -34,13 +34,14 @@ A program that downloads, and one that runs what comes out of it.
 # References
 - CWE-494, CWE-829, OWASP MCP04
 ",
-    since: "0.1.0",
-};
-
-static WEAKNESS: Weakness = Weakness {
-    severity: Severity::Critical,
-    cwe: &[494, 829],
-    frameworks: &["MCP04", "MCP05", "ASI04", "ASI05"],
+        since: "0.1.0",
+    },
+    weakness: Weakness {
+        severity: Severity::Critical,
+        cwe: &[494, 829],
+        frameworks: &["MCP04", "MCP05", "ASI04", "ASI05"],
+    },
+    look,
 };
 
 static FORMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -56,42 +57,24 @@ static FORMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?i){}", forms.join("|"))).ok()
 });
 
-impl LaunchCheck for PipedDownload {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
-    }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        let words = written(scene.launch);
-        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        let line = texts.join(" ");
-        let Some(found) = FORMS.as_ref().and_then(|regex| regex.find(&line)) else {
-            return Vec::new();
-        };
-        // The word in which it begins.
-        let mut end = 0;
-        let word = words.iter().find(|word| {
-            end += word.text.len() + 1;
-            found.start() < end
-        });
-        let part = word.map_or_else(|| "command".to_owned(), |word| word.part.clone());
-        let title = "A script is downloaded and run unseen";
-        let what = format!("`{}`", shortened(found.as_str()));
-        let help = "install the program once, look at it, and start it from the disk";
-        vec![Concern::new(part, title, what).help(help)]
-    }
-}
-
-fn shortened(text: &str) -> String {
-    let mut shown: String = text.chars().take(120).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    let words = written(scene.launch);
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let line = texts.join(" ");
+    let Some(found) = FORMS.as_ref().and_then(|regex| regex.find(&line)) else {
+        return Vec::new();
+    };
+    // The word in which it begins.
+    let mut end = 0;
+    let word = words.iter().find(|word| {
+        end += word.text.len() + 1;
+        found.start() < end
+    });
+    let part = word.map_or_else(|| "command".to_owned(), |word| word.part.clone());
+    let title = "A script is downloaded and run unseen";
+    let what = format!("`{}`", shortened(found.as_str(), 120));
+    let help = "install the program once, look at it, and start it from the disk";
+    vec![Concern::new(part, title, what).help(help)]
 }
 
 #[cfg(test)]
@@ -110,9 +93,9 @@ mod tests {
             "powershell -c 'irm https://x | iex'",
             "sh -c 'curl https://x | python3 -'",
         ] {
-            assert_eq!(parts(&PipedDownload, line).len(), 1, "{line}");
+            assert_eq!(parts(&PIPED_DOWNLOAD, line).len(), 1, "{line}");
         }
-        assert_eq!(parts(&PipedDownload, "bash -c 'curl x | bash'"), ["args[1]"]);
+        assert_eq!(parts(&PIPED_DOWNLOAD, "bash -c 'curl x | bash'"), ["args[1]"]);
     }
 
     #[test]
@@ -120,7 +103,7 @@ mod tests {
         for line in
             ["curl https://x", "sh -c 'curl https://x > y'", "npx curl-mcp", "sh -c 'cat x | sh'"]
         {
-            assert_eq!(parts(&PipedDownload, line), [""; 0], "{line}");
+            assert_eq!(parts(&PIPED_DOWNLOAD, line), [""; 0], "{line}");
         }
     }
 }

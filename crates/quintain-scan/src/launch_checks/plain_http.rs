@@ -8,13 +8,12 @@ use quintain_evidence::weakness::Weakness;
 use super::program::{Source, effective, packages};
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) struct PlainHttp;
-
-static META: Meta = Meta {
-    id: "plain-http",
-    aliases: &[],
-    summary: "A server beyond this machine is reached over http",
-    docs: "\
+pub(super) static PLAIN_HTTP: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "plain-http",
+        aliases: &[],
+        summary: "A server beyond this machine is reached over http",
+        docs: "\
 # What it does
 Reports servers with an `http:` or `ws:` URL on another machine, and proxies that are started with one.
 
@@ -32,11 +31,15 @@ The scheme of the address, and a host that is not a loopback name or address.
 # References
 - CWE-319, OWASP MCP07
 ",
-    since: "0.1.0",
+        since: "0.1.0",
+    },
+    weakness: Weakness {
+        severity: Severity::High,
+        cwe: &[319],
+        frameworks: &["MCP07", "MCP01", "ASI03"],
+    },
+    look,
 };
-
-static WEAKNESS: Weakness =
-    Weakness { severity: Severity::High, cwe: &[319], frameworks: &["MCP07", "MCP01", "ASI03"] };
 
 /// Packages that speak stdio on this side and HTTP on the other.
 pub(super) const PROXIES: [&str; 6] = [
@@ -48,25 +51,15 @@ pub(super) const PROXIES: [&str; 6] = [
     "mcp-stdio-proxy",
 ];
 
-impl LaunchCheck for PlainHttp {
-    fn meta(&self) -> &'static Meta {
-        &META
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    if let Launch::Url { url, .. } = scene.launch {
+        return concern("url", url).into_iter().collect();
     }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
+    if !is_proxy(scene.launch) {
+        return Vec::new();
     }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        if let Launch::Url { url, .. } = scene.launch {
-            return concern("url", url).into_iter().collect();
-        }
-        if !is_proxy(scene.launch) {
-            return Vec::new();
-        }
-        let words = effective(scene.launch);
-        words.iter().filter_map(|word| concern(&word.part, &word.text)).collect()
-    }
+    let words = effective(scene.launch);
+    words.iter().filter_map(|word| concern(&word.part, &word.text)).collect()
 }
 
 /// Whether the launch is that of a proxy to a remote server.
@@ -123,8 +116,8 @@ mod tests {
     use crate::launch_checks::testing::{look, parts};
 
     fn severity(url: &str) -> Option<Severity> {
-        let found = look(&PlainHttp, &format!("{{\"url\": \"{url}\"}}"));
-        found.first().map(|concern| concern.severity.unwrap_or(WEAKNESS.severity))
+        let found = look(&PLAIN_HTTP, &format!("{{\"url\": \"{url}\"}}"));
+        found.first().map(|concern| concern.severity.unwrap_or(PLAIN_HTTP.weakness.severity))
     }
 
     #[test]
@@ -151,7 +144,7 @@ mod tests {
 
     #[test]
     fn proxies_are_looked_through() {
-        assert_eq!(parts(&PlainHttp, "npx -y mcp-remote@1.0.0 http://evil.com/sse"), ["args[2]"]);
-        assert_eq!(parts(&PlainHttp, "npx -y other http://schema.org/x"), [""; 0]);
+        assert_eq!(parts(&PLAIN_HTTP, "npx -y mcp-remote@1.0.0 http://evil.com/sse"), ["args[2]"]);
+        assert_eq!(parts(&PLAIN_HTTP, "npx -y other http://schema.org/x"), [""; 0]);
     }
 }

@@ -8,13 +8,12 @@ use secrecy::ExposeSecret;
 
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) struct PreloadedCode;
-
-static META: Meta = Meta {
-    id: "preloaded-code",
-    aliases: &[],
-    summary: "A variable brings code into the server that its command does not name",
-    docs: "\
+pub(super) static PRELOADED_CODE: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "preloaded-code",
+        aliases: &[],
+        summary: "A variable brings code into the server that its command does not name",
+        docs: "\
 # What it does
 Looks for variables that make a loader, an interpreter or a shell run something first: `LD_PRELOAD`, `DYLD_INSERT_LIBRARIES`, `NODE_OPTIONS` with `--require` or
 `--import`, `PYTHONSTARTUP`, `BASH_ENV`, `PERL5OPT`, `RUBYOPT`, `JAVA_TOOL_OPTIONS` with an agent, `GIT_SSH_COMMAND`.
@@ -33,13 +32,14 @@ The variable is set, and its value names code.
 # References
 - CWE-426, CWE-427, OWASP MCP05
 ",
-    since: "0.1.0",
-};
-
-static WEAKNESS: Weakness = Weakness {
-    severity: Severity::High,
-    cwe: &[426, 427],
-    frameworks: &["MCP05", "MCP04", "ASI05"],
+        since: "0.1.0",
+    },
+    weakness: Weakness {
+        severity: Severity::High,
+        cwe: &[426, 427],
+        frameworks: &["MCP05", "MCP04", "ASI05"],
+    },
+    look,
 };
 
 /// Variables, and what their value must hold to bring code; nothing if any value does.
@@ -59,34 +59,24 @@ const VARIABLES: [(&str, &[&str]); 13] = [
     ("GIT_EXTERNAL_DIFF", &[]),
 ];
 
-impl LaunchCheck for PreloadedCode {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
-    }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        let Launch::Command { env, .. } = scene.launch else { return Vec::new() };
-        let mut found = Vec::new();
-        for (name, value) in env {
-            let value = value.expose_secret().trim();
-            let brings = |(known, signs): &(&str, &[&str])| {
-                name.eq_ignore_ascii_case(known)
-                    && !value.is_empty()
-                    && (signs.is_empty() || signs.iter().any(|sign| value.contains(sign)))
-            };
-            if VARIABLES.iter().any(brings) {
-                let title = "A variable brings code into the server";
-                let what = format!("`{name}` is set to something that is run first");
-                let concern = Concern::new(format!("env.{name}"), title, what);
-                found.push(concern.help("look at its value, and take it away"));
-            }
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    let Launch::Command { env, .. } = scene.launch else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, value) in env {
+        let value = value.expose_secret().trim();
+        let brings = |(known, signs): &(&str, &[&str])| {
+            name.eq_ignore_ascii_case(known)
+                && !value.is_empty()
+                && (signs.is_empty() || signs.iter().any(|sign| value.contains(sign)))
+        };
+        if VARIABLES.iter().any(brings) {
+            let title = "A variable brings code into the server";
+            let what = format!("`{name}` is set to something that is run first");
+            let concern = Concern::new(format!("env.{name}"), title, what);
+            found.push(concern.help("look at its value, and take it away"));
         }
-        found
     }
+    found
 }
 
 #[cfg(test)]
@@ -96,7 +86,7 @@ mod tests {
 
     fn told(name: &str, value: &str) -> bool {
         let entry = serde_json::json!({"command": "node", "env": {name: value}});
-        !look(&PreloadedCode, &entry.to_string()).is_empty()
+        !look(&PRELOADED_CODE, &entry.to_string()).is_empty()
     }
 
     #[test]

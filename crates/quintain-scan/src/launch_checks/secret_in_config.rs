@@ -12,13 +12,12 @@ use super::{Concern, LaunchCheck, Scene};
 use crate::clients::without_references;
 use quintain_content::secret::names_a_secret;
 
-pub(super) struct SecretInConfig;
-
-static META: Meta = Meta {
-    id: "secret-in-config",
-    aliases: &["literal-secret"],
-    summary: "A credential is written out in the configuration",
-    docs: "\
+pub(super) static SECRET_IN_CONFIG: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "secret-in-config",
+        aliases: &["literal-secret"],
+        summary: "A credential is written out in the configuration",
+        docs: "\
 # What it does
 Looks for credentials in the environment, the arguments, the headers and the address of a server: by their form (keys of many vendors, tokens, private keys),
 and by the names that they are assigned to. References such as `${env:X}`, `${input:x}`, `$X` and `{{env.X}}` are the recommended form.
@@ -38,13 +37,14 @@ A value with the form of a key, or random text under the name of a secret, is ce
 # References
 - CWE-798, CWE-312, OWASP MCP01
 ",
-    since: "0.1.0",
-};
-
-static WEAKNESS: Weakness = Weakness {
-    severity: Severity::High,
-    cwe: &[798, 312],
-    frameworks: &["MCP01", "ASI03", "LLM02"],
+        since: "0.1.0",
+    },
+    weakness: Weakness {
+        severity: Severity::High,
+        cwe: &[798, 312],
+        frameworks: &["MCP01", "ASI03", "LLM02"],
+    },
+    look,
 };
 
 /// A credential that is written out.
@@ -59,41 +59,31 @@ pub struct Literal {
     confidence: Confidence,
 }
 
-impl LaunchCheck for SecretInConfig {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
-    }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        let mut found: Vec<Concern> = Vec::new();
-        for literal in literals(scene.launch) {
-            // One is enough to have to change a part.
-            if found.iter().any(|concern| concern.part == literal.part) {
-                continue;
-            }
-            let Literal { part, kind, masked, confidence, .. } = literal;
-            let what = format!("{masked} ({kind})");
-            let help = match part.split('.').next().unwrap_or_default() {
-                "env" | "headers" => {
-                    "keep it in the environment or a keyring, and write a reference such as `${env:NAME}` or `${input:name}`"
-                }
-                "url" => "send it in a header, and write a reference instead of the value",
-                _ => "hand it over in the environment; every user of the machine can see arguments",
-            };
-            let concern = Concern::new(part, "A credential is written in the configuration", what);
-            let concern = concern.help(help);
-            found.push(if confidence == Confidence::High {
-                concern
-            } else {
-                concern.suspected().severity(Severity::Medium)
-            });
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    let mut found: Vec<Concern> = Vec::new();
+    for literal in literals(scene.launch) {
+        // One is enough to have to change a part.
+        if found.iter().any(|concern| concern.part == literal.part) {
+            continue;
         }
-        found
+        let Literal { part, kind, masked, confidence, .. } = literal;
+        let what = format!("{masked} ({kind})");
+        let help = match part.split('.').next().unwrap_or_default() {
+            "env" | "headers" => {
+                "keep it in the environment or a keyring, and write a reference such as `${env:NAME}` or `${input:name}`"
+            }
+            "url" => "send it in a header, and write a reference instead of the value",
+            _ => "hand it over in the environment; every user of the machine can see arguments",
+        };
+        let concern = Concern::new(part, "A credential is written in the configuration", what);
+        let concern = concern.help(help);
+        found.push(if confidence == Confidence::High {
+            concern
+        } else {
+            concern.suspected().severity(Severity::Medium)
+        });
     }
+    found
 }
 
 /// The credentials that a launch holds, for those who must not show them.
@@ -213,7 +203,7 @@ mod tests {
     const RANDOM: &str = "kX9vQ2mL7pR4tZ8wB3nC";
 
     fn found(entry: &str) -> Vec<String> {
-        look(&SecretInConfig, entry).into_iter().map(|concern| concern.part).collect()
+        look(&SECRET_IN_CONFIG, entry).into_iter().map(|concern| concern.part).collect()
     }
 
     #[test]
@@ -226,7 +216,7 @@ mod tests {
         let url = format!(r#"{{"url": "https://x/mcp?api_key={RANDOM}"}}"#);
         assert_eq!(found(&url), ["url"]);
         assert_eq!(found(r#"{"url": "https://me:s3cr3t-horse@x/mcp"}"#), ["url"]);
-        let check = &SecretInConfig;
+        let check = &SECRET_IN_CONFIG;
         assert_eq!(parts(check, &format!("x --api-key {RANDOM}")), ["args[1]"]);
         assert_eq!(parts(check, &format!("x --token={RANDOM}")), ["args[0]"]);
         assert_eq!(parts(check, &format!("docker run -e TOKEN={RANDOM} a")), ["args[2]"]);
@@ -281,7 +271,7 @@ mod tests {
     #[test]
     fn the_value_is_not_shown() {
         let entry = format!(r#"{{"command": "x", "env": {{"MY_KEY": "{RANDOM}"}}}}"#);
-        let told = format!("{:?}", look(&SecretInConfig, &entry));
+        let told = format!("{:?}", look(&SECRET_IN_CONFIG, &entry));
         assert!(!told.contains(RANDOM), "{told}");
         assert!(told.contains("kX9v… (20 characters)"), "{told}");
     }

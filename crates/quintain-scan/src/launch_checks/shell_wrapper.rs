@@ -7,13 +7,12 @@ use quintain_evidence::weakness::Weakness;
 use super::program::{base, shell, written};
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) struct ShellWrapper;
-
-static META: Meta = Meta {
-    id: "shell-wrapper",
-    aliases: &[],
-    summary: "The server is started by a shell",
-    docs: "\
+pub(super) static SHELL_WRAPPER: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "shell-wrapper",
+        aliases: &[],
+        summary: "The server is started by a shell",
+        docs: "\
 # What it does
 Reports commands that are a shell with a script: `sh -c`, `bash -lc`, `cmd /c`, `powershell -Command`. A script in base64 is of high severity, `cmd /c npx`
 is only mentioned, because Windows has no other way.
@@ -32,43 +31,33 @@ The command is a shell and has an option that takes a script.
 # References
 - CWE-78, OWASP MCP05
 ",
-    since: "0.1.0",
+        since: "0.1.0",
+    },
+    weakness: Weakness { severity: Severity::Low, cwe: &[78], frameworks: &["MCP05"] },
+    look,
 };
 
-static WEAKNESS: Weakness =
-    Weakness { severity: Severity::Low, cwe: &[78], frameworks: &["MCP05"] };
-
-impl LaunchCheck for ShellWrapper {
-    fn meta(&self) -> &'static Meta {
-        &META
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    let words = written(scene.launch);
+    let Some(shell) = shell(&words) else { return Vec::new() };
+    let script = &words[shell.script];
+    let name = &shell.name;
+    let concern = Concern::new(
+        script.part.as_str(),
+        "A shell starts the server",
+        format!("`{name}` runs a script instead of the client running the server"),
+    )
+    .help("name the program as `command`, its arguments as `args` and its folder as `cwd`");
+    if shell.encoded {
+        let mut hidden = concern.severity(Severity::High);
+        "A shell runs a script that cannot be read".clone_into(&mut hidden.title);
+        return vec![hidden];
     }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
+    let runner = matches!(base(&script.text).as_str(), "npx" | "uvx" | "npm" | "pnpm" | "bunx");
+    if name == "cmd" && runner {
+        return vec![concern.severity(Severity::Info)];
     }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        let words = written(scene.launch);
-        let Some(shell) = shell(&words) else { return Vec::new() };
-        let script = &words[shell.script];
-        let name = &shell.name;
-        let concern = Concern::new(
-            script.part.as_str(),
-            "A shell starts the server",
-            format!("`{name}` runs a script instead of the client running the server"),
-        )
-        .help("name the program as `command`, its arguments as `args` and its folder as `cwd`");
-        if shell.encoded {
-            let mut hidden = concern.severity(Severity::High);
-            "A shell runs a script that cannot be read".clone_into(&mut hidden.title);
-            return vec![hidden];
-        }
-        let runner = matches!(base(&script.text).as_str(), "npx" | "uvx" | "npm" | "pnpm" | "bunx");
-        if name == "cmd" && runner {
-            return vec![concern.severity(Severity::Info)];
-        }
-        vec![concern]
-    }
+    vec![concern]
 }
 
 #[cfg(test)]
@@ -81,9 +70,9 @@ mod tests {
         for line in
             ["sh -c x", "/bin/bash -lc x", "cmd.exe /c x", "pwsh -Command x", "powershell -c x"]
         {
-            assert_eq!(parts(&ShellWrapper, line), ["args[1]"], "{line}");
+            assert_eq!(parts(&SHELL_WRAPPER, line), ["args[1]"], "{line}");
         }
-        let severity = |entry: &str| look(&ShellWrapper, entry)[0].severity;
+        let severity = |entry: &str| look(&SHELL_WRAPPER, entry)[0].severity;
         assert_eq!(
             severity(r#"{"command": "cmd", "args": ["/c", "npx", "a"]}"#),
             Some(Severity::Info)
@@ -97,7 +86,7 @@ mod tests {
     #[test]
     fn scripts_on_the_disk_and_other_programs_are_not() {
         for line in ["bash server.sh", "node -c x", "sh -c", "shell -c x"] {
-            assert_eq!(parts(&ShellWrapper, line), [""; 0], "{line}");
+            assert_eq!(parts(&SHELL_WRAPPER, line), [""; 0], "{line}");
         }
     }
 }

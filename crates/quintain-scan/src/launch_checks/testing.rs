@@ -37,20 +37,20 @@ pub(super) fn launch(line: &str) -> Launch {
 }
 
 /// What a check says of an entry.
-pub(super) fn look(check: &dyn LaunchCheck, entry: &str) -> Vec<Concern> {
+pub(super) fn look(check: &LaunchCheck, entry: &str) -> Vec<Concern> {
     let configs = [config("cursor", Scope::User, &format!("{{\"s\": {entry}}}"))];
     look_at(check, &configs, 0)
 }
 
-pub(super) fn look_at(check: &dyn LaunchCheck, configs: &[Config], at: usize) -> Vec<Concern> {
+pub(super) fn look_at(check: &LaunchCheck, configs: &[Config], at: usize) -> Vec<Concern> {
     let entry = &configs[at].entries[0];
     let launch = entry.launch.as_ref().unwrap();
     let scene = Scene { config: &configs[at], entry, launch, configs, machine: &Nowhere };
-    check.look(&scene)
+    (check.look)(&scene)
 }
 
 /// The parts of what a check says of a command line.
-pub(super) fn parts(check: &dyn LaunchCheck, line: &str) -> Vec<String> {
+pub(super) fn parts(check: &LaunchCheck, line: &str) -> Vec<String> {
     let words = clients::words(line);
     let entry = serde_json::json!({"command": words[0], "args": words[1..]});
     look(check, &entry.to_string()).into_iter().map(|concern| concern.part).collect()

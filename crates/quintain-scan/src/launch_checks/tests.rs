@@ -10,7 +10,7 @@ use crate::clients::Scope;
 fn ids_are_kebab_case_and_unique() {
     let mut seen = HashSet::new();
     for check in all() {
-        let meta = check.meta();
+        let meta = &check.meta;
         for name in std::iter::once(&meta.id).chain(meta.aliases) {
             assert!(seen.insert(*name), "{name} is there twice");
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
@@ -21,7 +21,7 @@ fn ids_are_kebab_case_and_unique() {
 #[test]
 fn every_check_is_documented_and_finds_its_example() {
     for check in all() {
-        let meta = check.meta();
+        let meta = &check.meta;
         for heading in [
             "# What it does",
             "# Why it matters",

@@ -8,13 +8,12 @@ use super::program::{Package, Source, packages};
 use super::{Concern, LaunchCheck, Scene};
 use crate::clients::is_reference;
 
-pub(super) struct UnpinnedPackage;
-
-static META: Meta = Meta {
-    id: "unpinned-package",
-    aliases: &[],
-    summary: "A server is fetched in whatever version is the newest",
-    docs: "\
+pub(super) static UNPINNED_PACKAGE: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "unpinned-package",
+        aliases: &[],
+        summary: "A server is fetched in whatever version is the newest",
+        docs: "\
 # What it does
 Checks servers that `npx`, `uvx`, `pipx`, `docker run` and similar programs fetch at start, and reports those without an exact
 version: no version, `latest`, a range, a branch.
@@ -34,28 +33,19 @@ The package is written without an exact version, digest or commit.
 # References
 - CWE-1357, CWE-494, OWASP MCP04
 ",
-    since: "0.1.0",
+        since: "0.1.0",
+    },
+    weakness: Weakness {
+        severity: Severity::Medium,
+        cwe: &[1357, 494],
+        frameworks: &["MCP04", "ASI04", "LLM03"],
+    },
+    look,
 };
 
-static WEAKNESS: Weakness = Weakness {
-    severity: Severity::Medium,
-    cwe: &[1357, 494],
-    frameworks: &["MCP04", "ASI04", "LLM03"],
-};
-
-impl LaunchCheck for UnpinnedPackage {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
-    }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        let loose = packages(scene.launch).into_iter().filter(|package| !is_pinned(package));
-        loose.map(|package| concern(&package)).collect()
-    }
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    let loose = packages(scene.launch).into_iter().filter(|package| !is_pinned(package));
+    loose.map(|package| concern(&package)).collect()
 }
 
 fn concern(package: &Package) -> Concern {
@@ -115,7 +105,7 @@ mod tests {
             "npx github:u/r",
             "uvx --from git+https://h/a@main a",
         ] {
-            assert_eq!(parts(&UnpinnedPackage, line).len(), 1, "{line}");
+            assert_eq!(parts(&UNPINNED_PACKAGE, line).len(), 1, "{line}");
         }
     }
 
@@ -132,7 +122,7 @@ mod tests {
             "node server.js",
             "uvx --from git+https://h/a@0123abc a",
         ] {
-            assert_eq!(parts(&UnpinnedPackage, line), [""; 0], "{line}");
+            assert_eq!(parts(&UNPINNED_PACKAGE, line), [""; 0], "{line}");
         }
     }
 }

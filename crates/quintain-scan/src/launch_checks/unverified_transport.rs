@@ -10,13 +10,12 @@ use super::plain_http::is_proxy;
 use super::program::effective;
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) struct UnverifiedTransport;
-
-static META: Meta = Meta {
-    id: "unverified-transport",
-    aliases: &["insecure-proxy"],
-    summary: "The protection of a connection is switched off",
-    docs: "\
+pub(super) static UNVERIFIED_TRANSPORT: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "unverified-transport",
+        aliases: &["insecure-proxy"],
+        summary: "The protection of a connection is switched off",
+        docs: "\
 # What it does
 Reports proxies to remote servers that are started with `--allow-http` or similar, and flags and variables that disable the verification of
 certificates: `--insecure`, `NODE_TLS_REJECT_UNAUTHORIZED=0`, `--allow-insecure-host`.
@@ -35,11 +34,15 @@ The flag or the variable is there.
 # References
 - CWE-295, CWE-319, OWASP MCP07
 ",
-    since: "0.1.0",
+        since: "0.1.0",
+    },
+    weakness: Weakness {
+        severity: Severity::Medium,
+        cwe: &[295, 319],
+        frameworks: &["MCP07", "ASI04"],
+    },
+    look,
 };
-
-static WEAKNESS: Weakness =
-    Weakness { severity: Severity::Medium, cwe: &[295, 319], frameworks: &["MCP07", "ASI04"] };
 
 const FLAGS: [&str; 6] = [
     "--insecure",
@@ -56,41 +59,31 @@ const VARIABLES: [(&str, &[&str]); 4] = [
     ("NPM_CONFIG_STRICT_SSL", &["false"]),
 ];
 
-impl LaunchCheck for UnverifiedTransport {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
-    }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        let Launch::Command { env, .. } = scene.launch else { return Vec::new() };
-        let mut found = Vec::new();
-        let proxy = is_proxy(scene.launch);
-        for word in effective(scene.launch) {
-            let flag = word.text.split('=').next().unwrap_or_default();
-            if proxy && flag == "--allow-http" {
-                let what = "`--allow-http` lets the proxy send everything without encryption";
-                let title = "The proxy accepts addresses without encryption";
-                found.push(Concern::new(word.part, title, what).help("take the flag away"));
-            } else if FLAGS.contains(&flag) {
-                found.push(unverified(&word.part, &format!("`{flag}`")));
-            }
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    let Launch::Command { env, .. } = scene.launch else { return Vec::new() };
+    let mut found = Vec::new();
+    let proxy = is_proxy(scene.launch);
+    for word in effective(scene.launch) {
+        let flag = word.text.split('=').next().unwrap_or_default();
+        if proxy && flag == "--allow-http" {
+            let what = "`--allow-http` lets the proxy send everything without encryption";
+            let title = "The proxy accepts addresses without encryption";
+            found.push(Concern::new(word.part, title, what).help("take the flag away"));
+        } else if FLAGS.contains(&flag) {
+            found.push(unverified(&word.part, &format!("`{flag}`")));
         }
-        for (name, value) in env {
-            let value = value.expose_secret().to_ascii_lowercase();
-            let off = VARIABLES.iter().any(|(known, off)| {
-                name.eq_ignore_ascii_case(known) && off.contains(&value.as_str())
-            });
-            if off {
-                let part = format!("env.{name}");
-                found.push(unverified(&part, &format!("`{name}={value}`")));
-            }
-        }
-        found
     }
+    for (name, value) in env {
+        let value = value.expose_secret().to_ascii_lowercase();
+        let off = VARIABLES
+            .iter()
+            .any(|(known, off)| name.eq_ignore_ascii_case(known) && off.contains(&value.as_str()));
+        if off {
+            let part = format!("env.{name}");
+            found.push(unverified(&part, &format!("`{name}={value}`")));
+        }
+    }
+    found
 }
 
 fn unverified(part: &str, by: &str) -> Concern {
@@ -109,7 +102,7 @@ mod tests {
 
     #[test]
     fn flags_and_variables_are_told() {
-        let check = &UnverifiedTransport;
+        let check = &UNVERIFIED_TRANSPORT;
         assert_eq!(parts(check, "npx mcp-remote https://x --allow-http"), ["args[2]"]);
         assert_eq!(parts(check, "uvx --allow-insecure-host pypi.org x==1.0.0"), ["args[0]"]);
         let env = r#"{"command": "node", "env": {"NODE_TLS_REJECT_UNAUTHORIZED": "0"}}"#;
@@ -118,7 +111,7 @@ mod tests {
 
     #[test]
     fn others_may_have_the_same_words() {
-        let check = &UnverifiedTransport;
+        let check = &UNVERIFIED_TRANSPORT;
         assert_eq!(parts(check, "node server.js --allow-http"), [""; 0]);
         let env = r#"{"command": "node", "env": {"NODE_TLS_REJECT_UNAUTHORIZED": "1"}}"#;
         assert_eq!(look(check, env), []);

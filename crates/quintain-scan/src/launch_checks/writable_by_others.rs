@@ -10,13 +10,12 @@ use quintain_evidence::weakness::Weakness;
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) struct WritableByOthers;
-
-static META: Meta = Meta {
-    id: "writable-by-others",
-    aliases: &[],
-    summary: "Everybody on the machine may change what is started",
-    docs: "\
+pub(super) static WRITABLE_BY_OTHERS: LaunchCheck = LaunchCheck {
+    meta: Meta {
+        id: "writable-by-others",
+        aliases: &[],
+        summary: "Everybody on the machine may change what is started",
+        docs: "\
 # What it does
 Looks at the configuration, the program, scripts among the arguments and the working directory of a server: whether they, or a folder above them,
 may be written by everybody. On Windows nothing is looked at.
@@ -35,44 +34,30 @@ The permission bits of the file or of a folder above it; sticky folders such as 
 # References
 - CWE-732, OWASP MCP04
 ",
-    since: "0.1.0",
+        since: "0.1.0",
+    },
+    weakness: Weakness { severity: Severity::High, cwe: &[732], frameworks: &["MCP04", "ASI04"] },
+    look,
 };
 
-static WEAKNESS: Weakness =
-    Weakness { severity: Severity::High, cwe: &[732], frameworks: &["MCP04", "ASI04"] };
-
-impl LaunchCheck for WritableByOthers {
-    fn meta(&self) -> &'static Meta {
-        &META
+fn look(scene: &Scene<'_>) -> Vec<Concern> {
+    let mut found: Vec<Concern> = Vec::new();
+    for (part, path) in paths(scene) {
+        let Some(open) = scene.machine.open_to_all(&path) else { continue };
+        let what = if open == path {
+            format!("everybody may write `{}`", path.display())
+        } else {
+            format!("everybody may write `{}`, in which `{}` lies", open.display(), path.display())
+        };
+        let title = if part == "file" {
+            "Everybody may change the configuration"
+        } else {
+            "Everybody may change what is started"
+        };
+        let help = format!("take the permission away: `chmod o-w {}`", open.display());
+        found.push(Concern::new(part, title, what).help(help));
     }
-
-    fn weakness(&self) -> Weakness<'static> {
-        WEAKNESS
-    }
-
-    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
-        let mut found: Vec<Concern> = Vec::new();
-        for (part, path) in paths(scene) {
-            let Some(open) = scene.machine.open_to_all(&path) else { continue };
-            let what = if open == path {
-                format!("everybody may write `{}`", path.display())
-            } else {
-                format!(
-                    "everybody may write `{}`, in which `{}` lies",
-                    open.display(),
-                    path.display()
-                )
-            };
-            let title = if part == "file" {
-                "Everybody may change the configuration"
-            } else {
-                "Everybody may change what is started"
-            };
-            let help = format!("take the permission away: `chmod o-w {}`", open.display());
-            found.push(Concern::new(part, title, what).help(help));
-        }
-        found
-    }
+    found
 }
 
 /// The paths that decide what runs, with the parts that name them.
@@ -109,7 +94,7 @@ mod tests {
 
     #[test]
     fn programs_scripts_and_folders_are_looked_at() {
-        let check = &WritableByOthers;
+        let check = &WRITABLE_BY_OTHERS;
         assert_eq!(parts(check, "/open/server"), ["command"]);
         assert_eq!(parts(check, "loose"), ["command"]);
         assert_eq!(parts(check, "node /open/server.js"), ["args[0]"]);
@@ -121,7 +106,7 @@ mod tests {
     #[test]
     fn data_is_not() {
         for line in ["node /srv/server.js /open/data", "server", "node server.js"] {
-            assert_eq!(parts(&WritableByOthers, line), [""; 0], "{line}");
+            assert_eq!(parts(&WRITABLE_BY_OTHERS, line), [""; 0], "{line}");
         }
     }
 }

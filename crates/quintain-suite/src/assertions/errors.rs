@@ -1,6 +1,7 @@
 //! Errors of MCP servers: whether there is one, its code, its text.
 
 use quintain_content::registry::Meta;
+use quintain_content::text::short::shortened;
 use quintain_evidence::accepted::accepted;
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::inquiry::{Next, Rounds};
@@ -200,9 +201,11 @@ fn is_error(scene: &Scene<'_>, kind: Kind, negated: bool) -> Result<Verdict, Box
 fn describe(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Reply(_) => "the response is not an error".to_owned(),
-        Outcome::ToolError(_) => format!("the tool failed: {}", short(&outcome.texts().join("\n"))),
+        Outcome::ToolError(_) => {
+            format!("the tool failed: {}", shortened(&outcome.texts().join("\n"), SHOWN))
+        }
         Outcome::RpcError { code, message, .. } => {
-            format!("the server responded with error {code}: {}", short(message))
+            format!("the server responded with error {code}: {}", shortened(message, SHOWN))
         }
         other => {
             format!("the server did not respond: {}", other.failure().unwrap_or_default())
@@ -210,13 +213,8 @@ fn describe(outcome: &Outcome) -> String {
     }
 }
 
-fn short(text: &str) -> String {
-    let mut shown: String = text.chars().take(200).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
-}
+/// The maximum number of characters of a response in a reason.
+const SHOWN: usize = 200;
 
 const CODES: [(&str, i64); 6] = [
     ("parse-error", -32700),

@@ -3,6 +3,7 @@
 use quintain_content::jsonpath::Path;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_content::text::short::shortened;
 use quintain_evidence::verdict::Verdict;
 use quintain_source::{Diagnostic, Node};
 use regex::Regex;
@@ -199,12 +200,7 @@ fn holds(value: &Value, wanted: &Value) -> bool {
 
 /// A value as reasons show it, cut if it is long.
 pub(super) fn short(value: &Value) -> String {
-    let mut text = js::stringify(value);
-    if text.len() > 200 {
-        text.truncate(text.floor_char_boundary(200));
-        text.push('…');
-    }
-    text
+    shortened(&js::stringify(value), 200).into_owned()
 }
 
 /// Adds the first places as proofs, since the list may be long.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use quintain_content::detect::{self, Confidence, Detector, Family};
 use quintain_content::json_text;
+use quintain_content::json_value;
 use quintain_content::registry::Meta;
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::inquiry::{Next, Rounds};
@@ -254,8 +255,8 @@ impl Search<'_> {
     /// Searches every leaf. JSON from the wire has a limited depth.
     fn value(&mut self, value: &Value, pointer: Option<String>, key: Option<&str>) {
         let step = |name: &str| {
-            let escaped = name.replace('~', "~0").replace('/', "~1");
-            pointer.as_ref().map(|pointer| format!("{pointer}/{escaped}"))
+            let token = json_value::pointer_token(name);
+            pointer.as_ref().map(|pointer| format!("{pointer}/{token}"))
         };
         match value {
             Value::String(text) => self.text(text, pointer.as_deref(), key),

@@ -1,6 +1,7 @@
 //! `structuredContent` of a tool result, and the output schema of the tool.
 
 use quintain_content::json_text;
+use quintain_content::json_value;
 use quintain_content::registry::Meta;
 use quintain_content::schema::{self, Fault, Problem};
 use quintain_content::text::js;
@@ -188,7 +189,7 @@ impl Difference {
 }
 
 fn difference(found: &Value, wanted: &Value, exact: bool, pointer: String) -> Option<Difference> {
-    let step = |key: &str| format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+    let step = |key: &str| format!("{pointer}/{}", json_value::pointer_token(key));
     match (found, wanted) {
         (Value::Object(found), Value::Object(wanted)) => {
             let missing = wanted.iter().find_map(|(key, wanted)| match found.get(key) {

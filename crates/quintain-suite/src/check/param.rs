@@ -7,7 +7,6 @@ use quintain_source::is_template;
 use serde_json::Value;
 
 use super::Scene;
-use super::scene::as_text;
 
 /// A value as written in the suite.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,16 +52,6 @@ impl Param {
                 None => Err(Verdict::error("the script for `value` returned nothing")),
             },
         }
-    }
-
-    /// The same as text: text as it is, anything else as JSON.
-    #[expect(clippy::result_large_err, reason = "the error is the verdict of the check")]
-    pub fn text<'a>(&'a self, scene: &Scene<'a>) -> Result<Cow<'a, str>, Verdict> {
-        Ok(match self.resolve(scene)? {
-            Cow::Borrowed(value) => as_text(value),
-            Cow::Owned(Value::String(text)) => Cow::Owned(text),
-            Cow::Owned(other) => Cow::Owned(as_text(&other).into_owned()),
-        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The options of one assertion while it is compiled.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use quintain_evidence::code::Code;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_type};
@@ -33,14 +33,6 @@ impl Spec<'_, '_> {
     /// `value`; a `file://` reference is replaced by the content of the file.
     pub fn value(&mut self) -> Option<Param> {
         self.param("value")
-    }
-
-    /// The required `value`.
-    pub fn required_value(&mut self) -> Option<Param> {
-        if self.fields.get("value").is_none() {
-            self.fields.missing("value", self.dx);
-        }
-        self.value()
     }
 
     /// Another option that is read like `value`.
@@ -96,11 +88,6 @@ impl Spec<'_, '_> {
             wrong_type(name, "a number", node, self.dx);
         }
         value
-    }
-
-    /// A path relative to the suite.
-    pub fn path(&self, text: &str) -> PathBuf {
-        self.base_dir.join(text).components().collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! `$ref: '#/assertionTemplates/short'`: references to parts of the same document.
 
+use quintain_content::json_value;
 use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind, Packed, Span};
 
 /// Maximum number of nodes in the resolved document.
@@ -101,7 +102,7 @@ fn reference(node: &Node) -> Option<&str> {
 
 fn pointed<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
     pointer.split('/').try_fold(root, |node, step| {
-        let step = step.replace("~1", "/").replace("~0", "~");
+        let step = json_value::pointer_key(step);
         match &node.kind {
             NodeKind::Seq(items) => items.get(step.parse::<usize>().ok()?),
             _ => node.get(&step),

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use quintain_wire::auth::oauth::{HeadlessOpener, SigningKey};
+use quintain_wire::auth::oauth::SigningKey;
 use quintain_wire::auth::{AuthConfig, GrantConfig, IdentityProvider, LoginOptions, OAuthConfig};
 use secrecy::SecretString;
 use serde_json::Value;
 
 use super::Result;
+use super::headless::HeadlessOpener;
 
 /// The suite expects this client id in all scenarios that allow a metadata document.
 const CLIENT_METADATA: &str = "https://conformance-test.local/client-metadata.json";
@@ -46,7 +47,7 @@ pub(crate) fn config(scenario: &str, context: &Value) -> Result<AuthConfig> {
                     client_metadata_url: Some(CLIENT_METADATA.parse()?),
                     ..LoginOptions::default()
                 },
-                opener: Arc::new(HeadlessOpener::default()),
+                opener: Arc::new(HeadlessOpener),
             });
         }
     };

@@ -1,10 +1,12 @@
 //! The client that the official conformance suite drives: our connection code, and a script per scenario.
 //!
-//! All MCP and OAuth code is in the library. The suite passes the scenario in three variables and its server's URL as the
+//! All MCP and OAuth code is in the library, except what only this suite asks for. The suite passes the scenario in three variables and its server's URL as the
 //! last argument; see `peers/conformance/NOTES.md`.
 
 mod credentials;
+mod headless;
 mod script;
+mod skills;
 
 use std::env;
 use std::process::ExitCode;

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use quintain_wire::rpc::{Elicited, Responder, Script};
 use quintain_wire::session::{Listable, Session};
-use quintain_wire::skills;
 use serde_json::{Value, json};
 
-use super::Result;
+use super::{Result, skills};
+
+/// Name of the capability that a client declares to use skills.
+const SKILLS: &str = "io.modelcontextprotocol/skills";
 
 /// Answers requests of the server.
 pub(crate) fn responder(scenario: &str) -> Arc<dyn Responder> {
@@ -19,7 +21,7 @@ pub(crate) fn responder(scenario: &str) -> Arc<dyn Responder> {
             content: Some(json!({"confirmed": true})),
         }]),
         _ if scenario.starts_with("sep-2640-") => {
-            script.with_capability("extensions", json!({skills::EXTENSION: {}}))
+            script.with_capability("extensions", json!({SKILLS: {}}))
         }
         _ => script,
     })
@@ -65,9 +67,11 @@ async fn standard_headers(session: &Session) -> Result<()> {
     let tools = [("test_headers", json!({})), ("my-hyphenated-tool", json!({}))];
     calls(session, &tools).await?;
     session.list(Listable::Resources).await?;
-    session.read_resource("file:///path/to/file%20name.txt").await?;
+    let resource = json!({"uri": "file:///path/to/file%20name.txt"});
+    session.request("resources/read", serde_json::from_value(resource)?).await?;
     session.list(Listable::Prompts).await?;
-    session.get_prompt("test_prompt", json!({})).await?;
+    let prompt = json!({"name": "test_prompt", "arguments": {}});
+    session.request("prompts/get", serde_json::from_value(prompt)?).await?;
     Ok(())
 }
 

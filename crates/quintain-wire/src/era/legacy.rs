@@ -28,9 +28,9 @@ pub async fn handshake(
     let mut request = Request::new("initialize", params, deadline);
     request.opens_session = true;
     request.cancellable = false;
-    let raw = connection.request(request).await?.value()?;
+    let result = connection.request(request).await?.value()?;
 
-    let offered = raw.get("protocolVersion").cloned().unwrap_or(Value::Null);
+    let offered = result.get("protocolVersion").cloned().unwrap_or(Value::Null);
     let acceptable = offered.as_str().and_then(Version::find).filter(|version| {
         version.era() == Era::Legacy && (choice != Choice::Exact(wanted) || *version == wanted)
     });
@@ -52,9 +52,8 @@ pub async fn handshake(
     connection.listen().await;
     Ok(Agreement {
         version,
-        server: raw.get("serverInfo").cloned().unwrap_or(Value::Null),
-        capabilities: raw.get("capabilities").cloned().unwrap_or_else(|| json!({})),
-        instructions: raw.get("instructions").and_then(Value::as_str).map(str::to_owned),
-        raw,
+        server: result.get("serverInfo").cloned().unwrap_or(Value::Null),
+        capabilities: result.get("capabilities").cloned().unwrap_or_else(|| json!({})),
+        instructions: result.get("instructions").and_then(Value::as_str).map(str::to_owned),
     })
 }

@@ -107,8 +107,6 @@ pub struct Agreement {
     pub capabilities: Value,
     /// The server's instructions to a model.
     pub instructions: Option<String>,
-    /// The whole result of `initialize` or `server/discover`.
-    pub raw: Value,
 }
 
 impl Agreement {

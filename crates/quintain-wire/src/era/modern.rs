@@ -41,7 +41,7 @@ pub async fn discover(
         Choice::Exact(version) => version,
         Choice::Auto | Choice::Newest(_) => NEWEST_MODERN,
     };
-    let raw = match ask(connection, version, deadline).await {
+    let result = match ask(connection, version, deadline).await {
         // The server may support another version of this era that we support, too.
         Err(CallError::Rpc { error, .. }) if error.code == UNSUPPORTED_VERSION => {
             let offered = names(error.data.as_ref().and_then(|data| data.get("supported")));
@@ -52,7 +52,7 @@ pub async fn discover(
         }
         asked => asked?,
     };
-    let offered = names(raw.get("supportedVersions"));
+    let offered = names(result.get("supportedVersions"));
     let Some(version) = acceptable(&offered, choice) else {
         return Err(no_version(version, &offered));
     };
@@ -61,14 +61,13 @@ pub async fn discover(
     connection.set_cancels_by_notice(!connection.transport().is_http());
     Ok(Agreement {
         version,
-        server: raw
+        server: result
             .get("_meta")
             .and_then(|meta| meta.get(format!("{KEY}/serverInfo")))
             .cloned()
             .unwrap_or(Value::Null),
-        capabilities: raw.get("capabilities").cloned().unwrap_or_else(|| json!({})),
-        instructions: raw.get("instructions").and_then(Value::as_str).map(str::to_owned),
-        raw,
+        capabilities: result.get("capabilities").cloned().unwrap_or_else(|| json!({})),
+        instructions: result.get("instructions").and_then(Value::as_str).map(str::to_owned),
     })
 }
 

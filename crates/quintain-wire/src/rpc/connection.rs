@@ -282,16 +282,6 @@ impl InFlight<'_> {
         }
     }
 
-    /// Waits for the response, be it a result or an error.
-    pub(crate) async fn outcome(
-        mut self,
-        deadline: Deadline,
-        started: Instant,
-    ) -> Result<(Bytes, Result<Bytes, CallError>), CallError> {
-        let settled = self.settled(deadline, started).await?;
-        Ok((settled.frame, settled.outcome))
-    }
-
     fn progressed(&self) -> Option<Instant> {
         let waiting = self.connection.shared.waiting();
         self.id.as_ref().and_then(|id| waiting.get(id)).map(|waiter| waiter.progressed)

@@ -12,7 +12,7 @@ use reqwest::{Request, Response};
 use secrecy::ExposeSecret;
 use url::Url;
 
-use super::{RawAnswer, RawHttp, TransportError};
+use super::TransportError;
 use crate::auth::{AuthError, Authorizer, Credentials, Refusal, oauth};
 use crate::destination::Destinations;
 use crate::frame::{Direction, HttpMeta, Recording};
@@ -85,31 +85,6 @@ impl Courier {
             }
             renewals += 1;
         }
-    }
-
-    /// Sends any request once; its headers replace those of `usual`.
-    pub(crate) async fn send_raw(
-        &self,
-        url: &Url,
-        request: &RawHttp,
-        mut usual: HeaderMap,
-    ) -> Result<RawAnswer, TransportError> {
-        for (name, value) in &request.headers {
-            if value.is_empty() {
-                usual.remove(name);
-            } else {
-                usual.insert(name, value.clone());
-            }
-        }
-        let credentials = if request.with_credentials {
-            Some(self.config.authorizer.credentials().await?)
-        } else {
-            None
-        };
-        let (method, body) = (&request.method, &request.body);
-        let response = self.once(method, url, &usual, body, credentials.as_ref()).await?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        Ok(RawAnswer { status, headers, body: clipped_body(response).await })
     }
 
     async fn follow(

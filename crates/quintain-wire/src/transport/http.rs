@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use super::courier::{self, Courier, HttpConfig, shown};
 use super::events::Events;
-use super::{Headers, Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
+use super::{Headers, Outgoing, Sink, Transport, TransportError};
 use crate::frame::Recording;
 use crate::limits::Limits;
 use crate::message::{Id, TooLong};
@@ -143,19 +143,6 @@ impl Transport for HttpTransport {
 
     fn is_http(&self) -> bool {
         true
-    }
-
-    fn raw_http(&self, request: RawHttp) -> BoxFuture<'_, Result<RawAnswer, TransportError>> {
-        Box::pin(async move {
-            let mut headers = courier::post_headers(&[]);
-            if request.with_credentials
-                && let Some(session) = self.inner.session()
-            {
-                headers.insert(SESSION, session);
-            }
-            let courier = &self.inner.courier;
-            courier.send_raw(courier.url(), &request, headers).await
-        })
     }
 }
 

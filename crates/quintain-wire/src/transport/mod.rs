@@ -8,7 +8,7 @@ mod outbox;
 pub mod sse;
 pub mod stdio;
 
-use ::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use ::http::{HeaderName, HeaderValue, StatusCode};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
@@ -52,20 +52,10 @@ pub trait Transport: Send + Sync {
     /// Ends the connection: first asks the target, then forces it.
     fn close(&self, headers: Headers) -> BoxFuture<'_, ()>;
 
-    /// The end of the target's stderr, if it has one.
-    fn stderr(&self) -> Option<String> {
-        None
-    }
-
     /// Whether messages are HTTP requests, which decides how requests are cancelled and whether headers mirror the
     /// body.
     fn is_http(&self) -> bool {
         false
-    }
-
-    /// Sends any HTTP request, for deliberate faults.
-    fn raw_http(&self, _request: RawHttp) -> BoxFuture<'_, Result<RawAnswer, TransportError>> {
-        Box::pin(async { Err(TransportError::NotHttp) })
     }
 }
 
@@ -85,30 +75,6 @@ pub trait Sink: Send + Sync {
 
     /// The transport has ended.
     fn closed(&self, error: TransportError);
-}
-
-/// Any HTTP request, which may be invalid.
-#[derive(Debug, Clone)]
-pub struct RawHttp {
-    /// The method.
-    pub method: ::http::Method,
-    /// Headers that replace ours of the same name; an empty value removes the header.
-    pub headers: HeaderMap,
-    /// The body, byte for byte.
-    pub body: Bytes,
-    /// Whether to send the target's credentials and session.
-    pub with_credentials: bool,
-}
-
-/// The response to a [`RawHttp`].
-#[derive(Debug, Clone)]
-pub struct RawAnswer {
-    /// The status.
-    pub status: StatusCode,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body, truncated to the limit.
-    pub body: Bytes,
 }
 
 /// Why a transport failed.
@@ -243,9 +209,6 @@ pub enum TransportError {
     /// We closed the connection.
     #[error("the connection is closed")]
     Closed,
-    /// A raw HTTP request on another transport.
-    #[error("the target does not use HTTP")]
-    NotHttp,
 }
 
 impl From<AuthError> for TransportError {

@@ -14,7 +14,7 @@ use url::Url;
 
 use super::courier::{self, Courier, HttpConfig, shown};
 use super::events::{Event, Events};
-use super::{Headers, Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
+use super::{Headers, Outgoing, Sink, Transport, TransportError};
 use crate::frame::Recording;
 use crate::limits::Limits;
 use crate::message::{Id, TooLong};
@@ -171,13 +171,6 @@ impl Transport for SseTransport {
 
     fn is_http(&self) -> bool {
         true
-    }
-
-    fn raw_http(&self, request: RawHttp) -> BoxFuture<'_, Result<RawAnswer, TransportError>> {
-        Box::pin(async move {
-            let Inner { courier, endpoint, .. } = &*self.inner;
-            courier.send_raw(endpoint, &request, courier::post_headers(&[])).await
-        })
     }
 }
 

@@ -57,7 +57,6 @@ pub struct StdioConfig {
 pub struct StdioTransport {
     outbox: Mutex<Option<Arc<Outbox>>>,
     sink: Arc<dyn Sink>,
-    stderr: Arc<Ring>,
     leave: Mutex<Option<oneshot::Sender<()>>>,
     keeper: Mutex<Option<JoinHandle<()>>>,
     tasks: [AbortHandle; 3],
@@ -89,11 +88,10 @@ impl StdioTransport {
         let reader = tokio::spawn(read(stdout, limits, sink.clone()));
         let listener = tokio::spawn(listen(stderr, ring.clone()));
         let tasks = [writer.abort_handle(), reader.abort_handle(), listener.abort_handle()];
-        let keeper = tokio::spawn(keep(child, reader, listener, left, sink.clone(), ring.clone()));
+        let keeper = tokio::spawn(keep(child, reader, listener, left, sink.clone(), ring));
         Ok(Self {
             outbox: Mutex::new(Some(outbox)),
             sink,
-            stderr: ring,
             leave: Mutex::new(Some(leave)),
             keeper: Mutex::new(Some(keeper)),
             tasks,
@@ -127,10 +125,6 @@ impl Transport for StdioTransport {
                 let _ = keeper.await;
             }
         })
-    }
-
-    fn stderr(&self) -> Option<String> {
-        Some(self.stderr.text())
     }
 }
 

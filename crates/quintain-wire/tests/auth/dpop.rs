@@ -7,7 +7,6 @@ use std::time::Duration;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quintain_wire::auth::oauth::HeadlessOpener;
 use quintain_wire::auth::{AuthConfig, AuthContext, Authorizer, LoginOptions, authorizer};
 use quintain_wire::connect::{Address, HttpKind, Options, connect};
 use quintain_wire::destination::Destinations;
@@ -20,6 +19,7 @@ use quintain_wire::transport::courier::HttpConfig;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::headless::HeadlessOpener;
 use crate::login::Site;
 use crate::support::*;
 
@@ -69,7 +69,7 @@ async fn start() -> Mock {
 }
 
 fn interactive() -> AuthConfig {
-    let opener = Arc::new(HeadlessOpener::default());
+    let opener = Arc::new(HeadlessOpener);
     AuthConfig::Interactive { options: LoginOptions::default(), opener }
 }
 

@@ -6,13 +6,16 @@ use std::sync::{Arc, Mutex};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quintain_wire::auth::oauth::{HeadlessOpener, ShowUrl};
+use futures_util::future::BoxFuture;
+use quintain_wire::auth::oauth::Opener;
 use quintain_wire::auth::{
     AuthConfig, AuthContext, AuthError, Authorizer, LoginOptions, authorizer, login,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use url::Url;
 
+use crate::headless::HeadlessOpener;
 use crate::support::*;
 
 /// An authorization server and an MCP server in one, with optional faults.
@@ -105,7 +108,7 @@ pub(crate) fn interactive(
     options: LoginOptions,
     context: AuthContext,
 ) -> Arc<dyn Authorizer> {
-    let config = AuthConfig::Interactive { options, opener: Arc::new(HeadlessOpener::default()) };
+    let config = AuthConfig::Interactive { options, opener: Arc::new(HeadlessOpener) };
     authorizer(config, &mock.url("/mcp"), context).unwrap()
 }
 
@@ -332,12 +335,21 @@ async fn a_login_that_nobody_finishes_ends_with_its_time_out() {
     let mock = start(Site::default()).await;
     let login_timeout = Some(std::time::Duration::from_millis(200));
     let options = LoginOptions { login_timeout, ..LoginOptions::default() };
-    let shown = Arc::new(Mutex::new(None));
-    let own = Arc::clone(&shown);
-    let opener = ShowUrl::new(move |url| *own.lock().unwrap() = Some(url.path().to_owned()));
-    let error = login(&mock.url("/mcp"), options, Arc::new(opener), context()).await.unwrap_err();
+    let opener = Arc::new(Shown::default());
+    let error = login(&mock.url("/mcp"), options, opener.clone(), context()).await.unwrap_err();
     assert!(matches!(error, AuthError::LoginTimedOut { .. }), "{error}");
-    assert_eq!(shown.lock().unwrap().as_deref(), Some("/authorize"));
+    assert_eq!(opener.0.lock().unwrap().as_deref(), Some("/authorize"));
+}
+
+/// A person who sees the URL and does nothing; keeps its path.
+#[derive(Debug, Default)]
+struct Shown(Mutex<Option<String>>);
+
+impl Opener for Shown {
+    fn open<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<(), AuthError>> {
+        *self.0.lock().unwrap() = Some(url.path().to_owned());
+        Box::pin(async { Ok(()) })
+    }
 }
 
 #[tokio::test]

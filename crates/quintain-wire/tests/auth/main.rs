@@ -6,6 +6,8 @@ mod assertions;
 mod discovery;
 mod dpop;
 mod grants;
+#[path = "../../examples/conformance-client/headless.rs"]
+mod headless;
 mod hostile;
 mod login;
 mod mix_up;

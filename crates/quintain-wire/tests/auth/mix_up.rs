@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::response::Response;
-use quintain_wire::auth::oauth::{ClientAuthMethod, HeadlessOpener};
+use quintain_wire::auth::oauth::ClientAuthMethod;
 use quintain_wire::auth::{
     AuthConfig, AuthContext, AuthError, GrantConfig, IdentityProvider, LoginOptions, OAuthConfig,
     authorizer, login,
 };
 use serde_json::{Value, json};
 
+use crate::headless::HeadlessOpener;
 use crate::login::{Site, start};
 use crate::support::*;
 
@@ -154,7 +155,7 @@ async fn no_lie_makes_a_login_give_the_code_the_verifier_or_the_secret_away() {
     for lie in LIES {
         for options in [registered_by_hand(), LoginOptions::default()] {
             let (honest, hostile) = pair(lie).await;
-            let opener = Arc::new(HeadlessOpener::default());
+            let opener = Arc::new(HeadlessOpener);
             let server = hostile.url("/mcp");
             let done = login(&server, options.clone(), opener.clone(), context()).await;
             let error = done.err().unwrap_or_else(|| panic!("{lie:?} succeeded"));
@@ -242,7 +243,7 @@ async fn an_issuer_that_a_target_names_gets_its_own_login_and_the_target_nothing
         _ => Lie::BorrowedIssuer.answer(seen, &origin),
     })
     .await;
-    let opener = Arc::new(HeadlessOpener::default());
+    let opener = Arc::new(HeadlessOpener);
     let stored = login(&hostile.url("/mcp"), registered_by_hand(), opener, context()).await;
     assert_eq!(stored.unwrap().issuer, honest.origin);
     assert_eq!(honest.at("/token").len(), 1);
@@ -259,7 +260,7 @@ async fn endpoints_elsewhere_are_used_when_the_issuer_itself_names_them() {
     let time = Time::new();
     let context =
         AuthContext { state_dir: Some(folder.path().to_owned()), clock: time.clock(), ..context() };
-    let opener = Arc::new(HeadlessOpener::default());
+    let opener = Arc::new(HeadlessOpener);
     let server = mock.url("/mcp");
     let stored = login(&server, LoginOptions::default(), opener, context.clone()).await.unwrap();
     assert_eq!(stored.token_endpoint.as_str(), elsewhere);

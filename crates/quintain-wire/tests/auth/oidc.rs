@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
-use quintain_wire::auth::oauth::{ClientAuthMethod, HeadlessOpener, SigningKey};
+use quintain_wire::auth::oauth::{ClientAuthMethod, SigningKey};
 use quintain_wire::auth::{
     AuthConfig, AuthContext, AuthError, Authorizer, Clock, GrantConfig, LoginOptions, OAuthConfig,
     Refusal, authorizer, login,
@@ -19,6 +19,7 @@ use quintain_wire::auth::{
 use serde_json::Value;
 use url::Url;
 
+use crate::headless::HeadlessOpener;
 use crate::support::{context, oauth, secret, token};
 
 /// The child, and its stdout, which is kept because node would exit on a closed pipe.
@@ -229,7 +230,7 @@ async fn a_user_logs_in_with_code_pkce_and_dynamic_registration() {
     let Some(origin) = peer() else { return };
     for path in ["/mcp-protected", "/mcp-realm"] {
         let server = url(origin, path);
-        let opener = Arc::new(HeadlessOpener::default());
+        let opener = Arc::new(HeadlessOpener);
         let config = AuthConfig::Interactive { options: LoginOptions::default(), opener };
         let auth = authorizer(config, &server, context()).unwrap();
         assert_eq!(call(&*auth, &server).await.unwrap(), StatusCode::OK, "{path}");
@@ -243,7 +244,7 @@ async fn a_stored_login_rotates_from_process_to_process_until_it_is_revoked() {
     let server = url(origin, "/mcp-short");
     let (seconds, clock) = ahead();
     let context = AuthContext { state_dir: Some(folder.path().to_owned()), clock, ..context() };
-    let opener = Arc::new(HeadlessOpener::default());
+    let opener = Arc::new(HeadlessOpener);
     let stored = login(&server, LoginOptions::default(), opener, context.clone()).await.unwrap();
     assert_eq!(stored.issuer, origin);
     assert!(stored.renewable(), "the peer issues a refresh token");

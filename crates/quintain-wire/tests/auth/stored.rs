@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
-use quintain_wire::auth::oauth::HeadlessOpener;
 use quintain_wire::auth::{
     AuthConfig, AuthContext, AuthError, LoginOptions, TokenStore, authorizer, login,
 };
 use serde_json::json;
 
+use crate::headless::HeadlessOpener;
 use crate::login::{Site, interactive, start};
 use crate::support::*;
 
@@ -19,7 +19,7 @@ fn at(folder: &tempfile::TempDir, time: &Time) -> AuthContext {
 }
 
 async fn log_in(mock: &Mock, folder: &tempfile::TempDir, time: &Time) {
-    let opener = Arc::new(HeadlessOpener::default());
+    let opener = Arc::new(HeadlessOpener);
     let options = LoginOptions::default();
     let stored = login(&mock.url("/mcp"), options, opener, at(folder, time)).await.unwrap();
     assert_eq!(stored.issuer, mock.origin);
@@ -177,7 +177,7 @@ async fn links_in_the_folder_of_logins_are_not_followed() {
         std::os::unix::fs::symlink(&victim, &path).unwrap();
     }
     assert!(TokenStore::new(folder.path()).list().unwrap().is_empty());
-    let opener = Arc::new(HeadlessOpener::default());
+    let opener = Arc::new(HeadlessOpener);
     let options = LoginOptions::default();
     let error = login(&mock.url("/mcp"), options, opener, at(&folder, &time)).await.unwrap_err();
     assert!(error.to_string().contains("it is a link or not a regular file"), "{error}");
@@ -218,7 +218,7 @@ async fn a_stored_login_is_renewed_only_where_its_issuer_says() {
 }
 
 fn stored_interactive() -> AuthConfig {
-    let opener = Arc::new(HeadlessOpener::default());
+    let opener = Arc::new(HeadlessOpener);
     AuthConfig::Interactive { options: LoginOptions::default(), opener }
 }
 

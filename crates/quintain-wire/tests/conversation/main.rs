@@ -9,7 +9,8 @@ mod faults;
 mod listing;
 mod oversized;
 mod questions;
-mod raw_http;
 mod script;
+mod skill_files;
+#[path = "../../examples/conformance-client/skills/mod.rs"]
 mod skills;
 mod tasks;

@@ -76,7 +76,7 @@ async fn modern_requests_say_who_asks_and_in_which_version() {
         .session("2026-07-28", |seen, sink| answer(sink, seen, json!({})))
         .await;
     session.set_log_level("debug").await.unwrap();
-    session.get_prompt("p", json!({})).await.unwrap();
+    session.request("prompts/get", serde_json::Map::new()).await.unwrap();
     let meta = &log.seen()[0].json["params"]["_meta"];
     assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
     assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "quintain");

@@ -153,7 +153,6 @@ impl Target {
             server: Value::Null,
             capabilities: json!({}),
             instructions: None,
-            raw: Value::Null,
         };
         (Session::new(connection, agreement, self.deadline), log)
     }

@@ -10,7 +10,7 @@ use quintain_wire::transport::stdio::INHERITED;
 use serde_json::{Value, json};
 
 use super::Desk;
-use crate::console::Tone;
+use crate::console::{Tone, counted};
 
 /// The effects of the suite, and what the command adds to them.
 pub(super) struct DryRun<'a> {
@@ -264,9 +264,4 @@ fn receives(variables: &Variables) -> Option<String> {
         names.push(if names.is_empty() { "any" } else { "any other" });
     }
     Some(format!("receives the values of environment variables: {}", names.join(", ")))
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }

@@ -63,7 +63,7 @@ impl Kind {
                 quintain_redteam::strategies::all().iter().map(|entry| *entry.meta()).collect()
             }
             Self::LaunchChecks => {
-                let checks = quintain_scan::launch_checks::all().iter().map(|entry| *entry.meta());
+                let checks = quintain_scan::launch_checks::all().iter().map(|entry| entry.meta);
                 checks.chain([quintain_scan::rug_pull::META]).collect()
             }
         }

@@ -8,15 +8,13 @@ use quintain_source::visible;
 use quintain_wire::frame::{Direction, Frame, Tape};
 use serde_json::{Value, json};
 
-use crate::console::{Console, Tone, indented};
+use crate::console::{Console, Tone, counted, indented};
 
 /// One line: the server's name and version, and the number of tools, resources, templates and prompts.
 pub(super) fn surface_in_short(server: &str, surface: &Surface, console: &Console) -> String {
     let name = surface.server_name().unwrap_or(server);
     let version = surface.server_version().unwrap_or("without a version");
     let title = console.paint(Tone::Bold, &format!("{} {}", visible(name), visible(version)));
-    let counted =
-        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(
         "{title}: {}, {}, {}, {}",
         counted(surface.tools.len(), "tool"),

@@ -5,6 +5,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::{Value, json};
 
 use super::Complaint;
+use crate::json_value::pointer_key;
 use crate::text::js;
 
 /// In which order ajv looks at the keywords of one schema.
@@ -91,7 +92,7 @@ impl Speaker<'_> {
                     node = target.and_then(|pointer| self.schema.pointer(pointer));
                 }
                 "properties" | "patternProperties" | "dependencies" => {
-                    let Some(name) = segments.next().map(unescape) else { break };
+                    let Some(name) = segments.next().map(pointer_key) else { break };
                     let map = node.and_then(Value::as_object);
                     let at = map.and_then(|map| map.keys().position(|key| *key == name));
                     rank.push(at.unwrap_or(usize::MAX));
@@ -264,7 +265,7 @@ fn descend<'v>(
     segment: Option<&str>,
     rank: Option<&mut Vec<usize>>,
 ) -> Option<&'v Value> {
-    let name = unescape(segment.unwrap_or_default());
+    let name = pointer_key(segment.unwrap_or_default());
     let (at, next) = match place {
         Some(Value::Array(items)) => {
             let at = name.parse::<usize>().ok();
@@ -277,10 +278,6 @@ fn descend<'v>(
         rank.push(at.unwrap_or(0));
     }
     next
-}
-
-fn unescape(segment: &str) -> String {
-    segment.replace("~1", "/").replace("~0", "~")
 }
 
 /// ajv goes from the end, and names the pair it meets first.

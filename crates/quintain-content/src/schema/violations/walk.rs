@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Rule;
+use crate::json_value::pointer_token;
 
 /// Levels of the arguments that are looked at.
 const MAX_DEPTH: usize = 6;
@@ -39,7 +40,7 @@ enum Step {
 impl Candidate {
     pub(super) fn pointer(&self) -> String {
         let steps = self.path.iter().map(|step| match step {
-            Step::Key(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+            Step::Key(key) => format!("/{}", pointer_token(key)),
             Step::Index(index) => format!("/{index}"),
         });
         steps.collect()

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::wording;
 use crate::attack::{Aim, Attempt, Brief, Hit, TargetView, Trial, Tried};
-use crate::attacks::{reach, tool_access};
+use crate::attacks::reach;
 
 /// Each server with tools that were called.
 pub(super) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
@@ -16,8 +16,7 @@ pub(super) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
         let called = field.knowledge.baselines.iter().any(|known| known.server == *server);
         called && !surface.tools.is_empty()
     });
-    used.map(|(server, _)| tool_access::aim(Place::Server { server: server.clone() }, None))
-        .collect()
+    used.map(|(server, _)| Aim::at(Place::Server { server: server.clone() })).collect()
 }
 
 pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use quintain_content::text::short;
 use regex::{Regex, RegexSet};
 
 /// The weight of a sign: a text is suspicious with one strong sign or with two weak signs.
@@ -161,11 +162,7 @@ pub(super) fn find(text: &str) -> Vec<Sign> {
 }
 
 pub(super) fn shortened(text: &str) -> String {
-    let one_line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match one_line.char_indices().nth(160) {
-        Some((end, _)) => format!("{}…", &one_line[..end]),
-        None => one_line,
-    }
+    short::one_line(text, 160)
 }
 
 /// The decoded base64 texts.

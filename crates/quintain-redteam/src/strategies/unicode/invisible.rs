@@ -1,4 +1,4 @@
-//! Invisible text. `revealed` decodes it, for attacks that look for smuggled text.
+//! Invisible text.
 
 use quintain_content::registry::Meta;
 
@@ -130,35 +130,35 @@ pub(in crate::strategies) fn spread(text: &str, between: &str) -> String {
     out
 }
 
-/// The text that is smuggled as tags, variation selectors or invisible operators.
-pub fn revealed(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let (mut bits, mut count) = (0_u8, 0);
-    for c in text.chars() {
-        match c {
-            '\u{e0000}'..='\u{e007e}' if c != '\u{e0001}' => {
-                bytes.push((u32::from(c) & 0x7f) as u8);
-            }
-            '\u{fe00}'..='\u{fe0f}' => bytes.push((u32::from(c) & 0x0f) as u8),
-            '\u{e0100}'..='\u{e01ef}' => bytes.push((u32::from(c) - 0xe0100 + 16) as u8),
-            ZERO | ONE => {
-                bits = bits << 1 | u8::from(c == ONE);
-                count += 1;
-                if count == 8 {
-                    bytes.push(std::mem::take(&mut bits));
-                    count = 0;
-                }
-            }
-            _ => {}
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::strategies::testing::{SAMPLES, first};
+
+    /// The text that is smuggled as tags, variation selectors or invisible operators.
+    fn revealed(text: &str) -> String {
+        let mut bytes = Vec::new();
+        let (mut bits, mut count) = (0_u8, 0);
+        for c in text.chars() {
+            match c {
+                '\u{e0000}'..='\u{e007e}' if c != '\u{e0001}' => {
+                    bytes.push((u32::from(c) & 0x7f) as u8);
+                }
+                '\u{fe00}'..='\u{fe0f}' => bytes.push((u32::from(c) & 0x0f) as u8),
+                '\u{e0100}'..='\u{e01ef}' => bytes.push((u32::from(c) - 0xe0100 + 16) as u8),
+                ZERO | ONE => {
+                    bits = bits << 1 | u8::from(c == ONE);
+                    count += 1;
+                    if count == 8 {
+                        bytes.push(std::mem::take(&mut bits));
+                        count = 0;
+                    }
+                }
+                _ => {}
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
 
     #[test]
     fn known_values() {

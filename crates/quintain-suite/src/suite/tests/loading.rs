@@ -10,6 +10,7 @@ use quintain_evidence::connection::Elicitation;
 use quintain_evidence::connection::Grant;
 use quintain_evidence::connection::Launch;
 use quintain_evidence::connection::ProtocolChoice;
+use quintain_evidence::connection::Responders;
 use quintain_evidence::connection::Sampling;
 use quintain_evidence::connection::Transport;
 use secrecy::ExposeSecret;
@@ -30,7 +31,7 @@ fn the_basic_command_server_loads() {
     );
     assert!(env.is_empty() && cwd.is_none());
     assert_eq!(target.protocol, ProtocolChoice::Auto);
-    assert!(target.respond.is_empty());
+    assert_eq!(target.respond, Responders::default());
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(crate) mod token;
 
 pub use client::{ClientAuthMethod, SigningKey};
 pub use dpop::Proof;
-pub use opener::{HeadlessOpener, Opener, ShowUrl};
+pub use opener::Opener;
 
 use boundary::Boundary;
 use http::Http;

@@ -9,7 +9,7 @@ use quintain_source::visible;
 
 use super::verdict::Verdict;
 use crate::cli::Desk;
-use crate::console::{Console, Tone};
+use crate::console::{Console, Tone, counted};
 
 /// Maximum number of lines in the list, so that the whole output of the demo stays below 60 lines.
 const LINES: usize = 27;
@@ -128,8 +128,4 @@ fn clip(text: &str, width: usize) -> String {
     }
     let kept: String = text.chars().take(width.saturating_sub(1)).collect();
     format!("{kept}…")
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

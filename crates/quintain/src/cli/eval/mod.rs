@@ -18,7 +18,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     if args.dry_run {
         dry_run::run(&args, desk)
     } else if args.watch {
-        watch::run(args, desk).await
+        watch::run(async || run::once(&args, desk).await, desk).await
     } else {
         run::once(&args, desk).await
     }

@@ -6,8 +6,6 @@ use std::time::{Duration, Instant};
 use quintain_suite::suite::{Suite, language_of};
 use quintain_suite::target::ProgramFiles;
 
-use super::args::Args;
-use super::run::once;
 use crate::cli::Desk;
 use crate::exit::Exit;
 
@@ -17,10 +15,10 @@ const LOOK: Duration = Duration::from_millis(300);
 /// A slow check, such as for a pattern over many folders, runs less often: it waits this many times its duration.
 const REST: u32 = 10;
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+pub(super) async fn run(once: impl AsyncFn() -> Exit, desk: &Desk) -> Exit {
     let mut stop = desk.stop.clone();
     loop {
-        let exit = once(&args, desk).await;
+        let exit = once().await;
         if exit == Exit::Interrupted {
             return exit;
         }

@@ -17,6 +17,7 @@ use super::sheet::{Scan, State};
 use super::table;
 use crate::cli::Desk;
 use crate::cli::ask_user::ask_user;
+use crate::console::counted;
 use crate::context::Context;
 
 /// Number of servers to start in parallel.
@@ -64,7 +65,7 @@ pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk
         ..World::default()
     };
     let timeout = timeout.filter(|millis| *millis > 0).map(Duration::from_millis);
-    let _busy = desk.console.busy(&format!("starting {}", table::plural(agreed.len(), "server")));
+    let _busy = desk.console.busy(&format!("starting {}", counted(agreed.len(), "server")));
     let listing = stream::iter(agreed).map(|asked| {
         let world = &world;
         async move {

@@ -12,7 +12,7 @@ use quintain_source::visible;
 
 use super::sheet::{Line, Scan, State};
 use crate::cli::Desk;
-use crate::console::{Tone, indented};
+use crate::console::{Tone, counted, indented};
 
 /// Prints the errors of files without servers.
 pub(super) fn problems(scan: &Scan, desk: &Desk) {
@@ -142,14 +142,10 @@ fn offers(surface: &Surface) -> String {
         (surface.templates.len(), "template"),
         (surface.prompts.len(), "prompt"),
     ];
-    let named = |(count, word): &(usize, &str)| plural(*count, word);
+    let named = |(count, word): &(usize, &str)| counted(*count, word);
     let told: Vec<String> =
         counts.iter().filter(|(count, word)| *count > 0 || *word == "tool").map(named).collect();
     told.join(", ")
-}
-
-pub(super) fn plural(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A launch in one line. Values of variables and headers are never shown.
@@ -219,7 +215,7 @@ pub(super) fn summary(scan: &Scan) -> String {
     };
     format!(
         "{}{disabled} in {}: {told}{accepted}{not_run}",
-        plural(servers, "server"),
-        plural(scan.sheets.len(), "file"),
+        counted(servers, "server"),
+        counted(scan.sheets.len(), "file"),
     )
 }

@@ -1,6 +1,6 @@
 //! Skills: files are read only when needed, and must match the listing.
 
-use quintain_wire::skills::{self, SkillError};
+use crate::skills::{self, SkillError};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

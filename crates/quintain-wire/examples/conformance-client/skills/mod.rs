@@ -1,54 +1,50 @@
 //! Skills of a server (the `io.modelcontextprotocol/skills` extension), read as a host must read them: files are loaded
-//! only when needed, and must match the listing.
+//! only when needed, and must match the listing. Quintain does not test skills; only the conformance suite asks for them.
 
 mod frontmatter;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use serde_json::Value;
+use quintain_wire::rpc::CallError;
+use quintain_wire::session::{Listable, Session};
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-
-use crate::rpc::CallError;
-use crate::session::{Listable, Session};
-
-/// Name of the capability that a client declares to use skills.
-pub const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
 /// One skill as its server lists it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Skill {
+pub(crate) struct Skill {
     /// URI of its `SKILL.md`.
-    pub uri: String,
+    pub(crate) uri: String,
     /// The front matter that its `SKILL.md` must repeat.
-    pub frontmatter: Value,
+    pub(crate) frontmatter: Value,
     /// Its files; none if the server generates them on request.
-    pub files: Option<Vec<Promise>>,
+    pub(crate) files: Option<Vec<Promise>>,
 }
 
 /// What the listing promises about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Promise {
+pub(crate) struct Promise {
     /// The file.
-    pub uri: String,
+    pub(crate) uri: String,
     /// `sha256:` and the digest in hexadecimal.
-    pub digest: String,
+    pub(crate) digest: String,
     /// Its length in bytes, if the listing contains it.
-    pub size: Option<u64>,
+    pub(crate) size: Option<u64>,
 }
 
 /// A file that matches the listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkillFile {
+pub(crate) struct SkillFile {
     /// The content.
-    pub bytes: Bytes,
+    pub(crate) bytes: Bytes,
     /// Whether a digest confirms the content. A file that is not in the listing cannot be verified.
-    pub verified: bool,
+    pub(crate) verified: bool,
 }
 
 /// Why a skill must not be used.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum SkillError {
+pub(crate) enum SkillError {
     /// The server did not respond, or with an error.
     #[error(transparent)]
     Call(#[from] CallError),
@@ -78,7 +74,7 @@ pub enum SkillError {
 ///
 /// # Errors
 /// When the server does not list them, or an entry is not valid.
-pub async fn list(session: &Session) -> Result<Vec<Skill>, SkillError> {
+pub(crate) async fn list(session: &Session) -> Result<Vec<Skill>, SkillError> {
     let listing = session.list(Listable::Skills).await?;
     listing.items.iter().map(Skill::from_value).collect()
 }
@@ -88,7 +84,7 @@ impl Skill {
     ///
     /// # Errors
     /// When it has no URI, no front matter or a file without a digest.
-    pub fn from_value(entry: &Value) -> Result<Self, SkillError> {
+    pub(crate) fn from_value(entry: &Value) -> Result<Self, SkillError> {
         let bad = |why: &str| SkillError::Entry { why: why.to_owned() };
         let uri = entry["uri"].as_str().ok_or_else(|| bad("it has no `uri`"))?;
         let frontmatter = &entry["frontmatter"];
@@ -110,7 +106,7 @@ impl Skill {
     ///
     /// # Errors
     /// When it cannot be read, or does not match the listing: then the skill must not be used.
-    pub async fn load(&self, session: &Session) -> Result<SkillFile, SkillError> {
+    pub(crate) async fn load(&self, session: &Session) -> Result<SkillFile, SkillError> {
         let file = self.read(session, &self.uri).await?;
         self.check_frontmatter(&file.bytes).map_err(|why| broken(&self.uri, why))?;
         Ok(file)
@@ -120,9 +116,10 @@ impl Skill {
     ///
     /// # Errors
     /// When it cannot be read, or does not match the listing.
-    pub async fn read(&self, session: &Session, uri: &str) -> Result<SkillFile, SkillError> {
+    pub(crate) async fn read(&self, session: &Session, uri: &str) -> Result<SkillFile, SkillError> {
         let promise = self.promise(uri).map_err(|why| broken(uri, why))?;
-        let answer = session.read_resource(uri).await?.value()?;
+        let params = Map::from_iter([("uri".to_owned(), uri.into())]);
+        let answer = session.request("resources/read", params).await?.value()?;
         let bytes =
             content(&answer, uri).ok_or_else(|| SkillError::NoContent { uri: uri.to_owned() })?;
         if let Some(promise) = promise {
