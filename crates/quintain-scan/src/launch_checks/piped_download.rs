@@ -1,4 +1,4 @@
-//! Downloads that are run as they come.
+//! Scripts that a command downloads and runs without review.
 
 use std::sync::LazyLock;
 
@@ -15,16 +15,16 @@ pub(super) struct PipedDownload;
 static META: Meta = Meta {
     id: "piped-download",
     aliases: &[],
-    summary: "The launch downloads a script and runs it unseen",
+    summary: "The command downloads a script and runs it without review",
     docs: "\
 # What it does
 Looks for `curl ... | sh`, `bash <(curl ...)`, `eval \"$(wget ...)\"`, `iex (iwr ...)` and the like in the command of a server.
 
 # Why it matters
-At every start of the client, whoever controls the URL decides what runs on this machine.
+Anyone who controls the URL can run code on this machine each time the client starts.
 
 # What counts as proof
-A program that downloads, and one that runs what comes out of it.
+The command contains a program that downloads, and its output goes to a shell or interpreter.
 
 # Example
 ```json
@@ -79,9 +79,9 @@ impl LaunchCheck for PipedDownload {
             found.start() < end
         });
         let part = word.map_or_else(|| "command".to_owned(), |word| word.part.clone());
-        let title = "A script is downloaded and run unseen";
+        let title = "The command runs a downloaded script without review";
         let what = format!("`{}`", shortened(found.as_str()));
-        let help = "install the program once, look at it, and start it from the disk";
+        let help = "install the program, review it, and start the local copy";
         vec![Concern::new(part, title, what).help(help)]
     }
 }

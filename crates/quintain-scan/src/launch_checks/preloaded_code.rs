@@ -1,4 +1,4 @@
-//! Variables that bring code into a program which its command does not name.
+//! Environment variables that load extra code into a program.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::connection::Launch;
@@ -13,14 +13,14 @@ pub(super) struct PreloadedCode;
 static META: Meta = Meta {
     id: "preloaded-code",
     aliases: &[],
-    summary: "A variable brings code into the server that its command does not name",
+    summary: "An environment variable loads extra code into the server",
     docs: "\
 # What it does
-Looks for variables that make a loader, an interpreter or a shell run something first: `LD_PRELOAD`, `DYLD_INSERT_LIBRARIES`, `NODE_OPTIONS` with `--require` or
+Looks for variables that make a loader, an interpreter or a shell run other code first: `LD_PRELOAD`, `DYLD_INSERT_LIBRARIES`, `NODE_OPTIONS` with `--require` or
 `--import`, `PYTHONSTARTUP`, `BASH_ENV`, `PERL5OPT`, `RUBYOPT`, `JAVA_TOOL_OPTIONS` with an agent, `GIT_SSH_COMMAND`.
 
 # Why it matters
-Clients show the command when they ask for consent, and hide the environment. An innocent command with one of these runs anything.
+Clients show the command when they ask for consent, but hide the environment. With one of these variables, a harmless-looking command can run arbitrary code.
 
 # What counts as proof
 The variable is set, and its value names code.
@@ -42,7 +42,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP05", "MCP04", "ASI05"],
 };
 
-/// Variables, and what their value must hold to bring code; nothing if any value does.
+/// Variables, and what their value must contain to load code; empty if any value does.
 const VARIABLES: [(&str, &[&str]); 13] = [
     ("LD_PRELOAD", &[]),
     ("LD_AUDIT", &[]),
@@ -79,10 +79,10 @@ impl LaunchCheck for PreloadedCode {
                     && (signs.is_empty() || signs.iter().any(|sign| value.contains(sign)))
             };
             if VARIABLES.iter().any(brings) {
-                let title = "A variable brings code into the server";
-                let what = format!("`{name}` is set to something that is run first");
+                let title = "An environment variable loads extra code into the server";
+                let what = format!("`{name}` preloads code");
                 let concern = Concern::new(format!("env.{name}"), title, what);
-                found.push(concern.help("look at its value, and take it away"));
+                found.push(concern.help("review the value and remove it"));
             }
         }
         found

@@ -1,4 +1,4 @@
-//! Flags and variables that switch off what protects a connection.
+//! Flags and variables that disable TLS verification.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::connection::Launch;
@@ -15,17 +15,17 @@ pub(super) struct UnverifiedTransport;
 static META: Meta = Meta {
     id: "unverified-transport",
     aliases: &["insecure-proxy"],
-    summary: "The protection of a connection is switched off",
+    summary: "TLS verification is disabled",
     docs: "\
 # What it does
 Reports proxies to remote servers that are started with `--allow-http` or similar, and flags and variables that disable the verification of
 certificates: `--insecure`, `NODE_TLS_REJECT_UNAUTHORIZED=0`, `--allow-insecure-host`.
 
 # Why it matters
-Encryption to nobody in particular protects nothing: whoever sits on the way can be the server, or the registry that packages come from.
+Without verification, anyone on the network path can impersonate the server, or the registry that packages come from.
 
 # What counts as proof
-The flag or the variable is there.
+The flag or the variable is set.
 
 # Example
 ```json
@@ -72,9 +72,9 @@ impl LaunchCheck for UnverifiedTransport {
         for word in effective(scene.launch) {
             let flag = word.text.split('=').next().unwrap_or_default();
             if proxy && flag == "--allow-http" {
-                let what = "`--allow-http` lets the proxy send everything without encryption";
-                let title = "The proxy accepts addresses without encryption";
-                found.push(Concern::new(word.part, title, what).help("take the flag away"));
+                let what = "`--allow-http` lets the proxy send data without encryption";
+                let title = "The proxy accepts unencrypted URLs";
+                found.push(Concern::new(word.part, title, what).help("remove the flag"));
             } else if FLAGS.contains(&flag) {
                 found.push(unverified(&word.part, &format!("`{flag}`")));
             }
@@ -94,12 +94,9 @@ impl LaunchCheck for UnverifiedTransport {
 }
 
 fn unverified(part: &str, by: &str) -> Concern {
-    Concern::new(
-        part,
-        "Certificates are not verified",
-        format!("{by} switches the verification off"),
+    Concern::new(part, "TLS verification is disabled", format!("{by} disables verification")).help(
+        "add the missing certificate to the trust store, for example with `NODE_EXTRA_CA_CERTS`",
     )
-    .help("trust the one certificate that is missing instead, such as with `NODE_EXTRA_CA_CERTS`")
 }
 
 #[cfg(test)]
