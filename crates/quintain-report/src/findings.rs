@@ -132,8 +132,8 @@ pub(crate) fn learned(report: &RedteamReport) -> Vec<(&'static str, String)> {
     };
     let mut lines = Vec::new();
     if !answered.is_empty() {
-        let tools = count(report.tools.len(), "tool", "tools");
-        lines.push(("Answered", format!("{} of {tools}: {}", answered.len(), listed(answered))));
+        let of = format!("{} of {}", answered.len(), report.tools.len());
+        lines.push(("Tools", format!("{of} have a working call: {}", listed(answered))));
     }
     if !roots.is_empty() {
         lines.push(("Roots", listed(roots)));
@@ -197,7 +197,7 @@ pub(crate) fn seen(observation: &Observation, max_chars: usize) -> String {
             format!("connection to the listener: {request} [{}]", headers.join(", "))
         }
         Observation::File { path: file, content } if content.is_empty() => {
-            format!("the file {} appeared, empty", path(file))
+            format!("an empty file {} appeared", path(file))
         }
         Observation::File { path: file, content } => {
             format!("the file {} contains: {content}", path(file))
@@ -214,9 +214,9 @@ pub(crate) fn seen(observation: &Observation, max_chars: usize) -> String {
     line(&text, max_chars)
 }
 
-/// `30 %, 11 to 60 %`: a rate and its confidence interval.
+/// `30 % (95 % CI 11–60 %)`: a rate and its confidence interval.
 pub(crate) fn percents(rate: f64, low: f64, high: f64) -> String {
-    format!("{:.0} %, {:.0} to {:.0} %", rate * 100.0, low * 100.0, high * 100.0)
+    format!("{:.0} % (95 % CI {:.0}–{:.0} %)", rate * 100.0, low * 100.0, high * 100.0)
 }
 
 /// `attack 2.5 s, 400 calls, 160/s`.
@@ -272,16 +272,16 @@ pub(crate) fn acceptance(accepted: &Accepted) -> String {
     format!("{}{}", line(&accepted.reason, 500), until.unwrap_or_default())
 }
 
-/// The coverage of a run: `34 places of 5 of 7 tools`.
+/// What was attacked: `5 of 7 tools with 27 attacks in 316 trials`.
 pub(crate) fn reach(report: &RedteamReport) -> String {
     let bouts: usize = report.attacks.iter().map(|attack| attack.bouts).sum();
     let attacks = report.attacks.iter().filter(|attack| attack.bouts > 0).count();
     let attacked = report.tools.iter().filter(|tool| !tool.arguments.is_empty()).count();
     format!(
-        "{} by {}; {attacked} of {} attacked",
-        count(bouts, "bout", "bouts"),
-        count(attacks, "attack", "attacks"),
+        "{attacked} of {} with {} in {}",
         count(report.tools.len(), "tool", "tools"),
+        count(attacks, "attack", "attacks"),
+        count(bouts, "trial", "trials"),
     )
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn name(case: &CaseResult) -> String {
     if name.is_empty() {
         name = format!("test {}", case.group + 1);
     }
-    if case.repeat > 0 { format!("{name} (again, {})", case.repeat + 1) } else { name }
+    if case.repeat > 0 { format!("{name} (repeat {})", case.repeat + 1) } else { name }
 }
 
 fn vars(case: &CaseResult) -> String {

@@ -1,4 +1,4 @@
-//! Secrets without a fixed form, recognised by the name they are assigned to.
+//! Secrets without a fixed format, recognised by the name of their variable.
 
 use std::sync::OnceLock;
 
@@ -43,7 +43,7 @@ fn judge(candidate: &Candidate<'_>) -> Option<Confidence> {
     if value.len() >= 16 && looks_random(value, 3.3) {
         return Some(Confidence::High);
     }
-    // People make shorter ones, but hardly of letters alone: that is prose.
+    // Passwords that people choose are shorter, but rarely letters only: that is prose.
     let chosen = password && value.len() >= 8 && mixed && bits(value) >= 2.5 && !is_word(value);
     chosen.then_some(Confidence::Medium)
 }
@@ -52,7 +52,7 @@ fn is_path(value: &str) -> bool {
     value.starts_with(['/', '.', '~']) || value.contains("://")
 }
 
-/// `min_length`, `required|string`: words with something between.
+/// `min_length`, `required|string`: words with separators.
 fn is_word(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_lowercase() || b"_-.|/:?!".contains(&byte))
 }

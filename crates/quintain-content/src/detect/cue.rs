@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 
 use super::ALL;
 
-/// What a text must have to be worth a look.
+/// What a text must contain for the detector to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cue {
     /// One of these, in any case.
@@ -39,7 +39,7 @@ pub(super) fn cued(text: &str) -> HashSet<&'static str> {
         .collect();
     let with_words = |detector: &&&dyn super::Detector| matches!(detector.cue(), Cue::Words(_));
     let Some((automaton, owners)) = &*WORDS else {
-        // Without the automaton all of them have to look.
+        // Without the automaton every detector runs.
         cued.extend(ALL.iter().filter(with_words).map(|detector| detector.meta().id));
         return cued;
     };

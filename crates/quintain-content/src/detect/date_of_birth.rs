@@ -12,7 +12,7 @@ pub(super) static DATE_OF_BIRTH: Pattern = Pattern {
         aliases: &[],
         summary: "Dates of birth",
         docs: r"# What it does
-A date directly behind words like `born` or `date of birth`. Other dates are nobody's business.
+A date directly after words such as `born` or `date of birth`. Other dates are ignored.
 ",
         since: "0.1.0",
     },

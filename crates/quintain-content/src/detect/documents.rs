@@ -1,4 +1,4 @@
-//! Passports and driver licences: their numbers have no form of their own, so a word has to say it.
+//! Passport and driver's license numbers: they have no fixed format, so a word before them decides.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ pub(super) static PASSPORT: Pattern = Pattern {
         aliases: &[],
         summary: "Passport numbers",
         docs: r"# What it does
-Six to nine digits, perhaps with letters before, directly behind `passport`.
+Six to nine digits with up to two letters before them, directly after `passport`.
 ",
         since: "0.1.0",
     },
@@ -27,9 +27,9 @@ pub(super) static DRIVER_LICENCE: Pattern = Pattern {
     meta: &Meta {
         id: "driver-licence",
         aliases: &[],
-        summary: "Numbers of driver licences",
+        summary: "Driver's license numbers",
         docs: r"# What it does
-Letters and digits directly behind `driver licence`, at least five of them digits.
+Letters and digits directly after `driver licence`, with at least five digits.
 ",
         since: "0.1.0",
     },

@@ -12,8 +12,8 @@ pub(super) static EMAIL: Pattern = Pattern {
         aliases: &[],
         summary: "E-mail addresses",
         docs: r"# What it does
-Addresses of the usual form. Those of domains for documents (`example.com`, `.test`, ...) and of no
-person (`noreply@`, `support@`) are of low confidence.
+E-mail addresses. Addresses in documentation domains (`example.com`, `.test`, ...) and role
+addresses (`noreply@`, `support@`) have low confidence.
 ",
         since: "0.1.0",
     },

@@ -19,7 +19,7 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "Bank account numbers (IBAN)",
     docs: r"# What it does
-Numbers of the length that their country uses, with the right check digits; in one piece or in groups of
+Numbers with the length of their country and valid check digits, unbroken or in groups of
 four.
 ",
     since: "0.1.0",

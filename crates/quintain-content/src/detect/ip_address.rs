@@ -1,4 +1,4 @@
-//! Addresses of machines.
+//! IP addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::OnceLock;
@@ -11,10 +11,10 @@ pub(super) static IP_ADDRESS: Pattern = Pattern {
     meta: &Meta {
         id: "ip-address",
         aliases: &[],
-        summary: "Addresses of machines on the Internet",
+        summary: "IP addresses",
         docs: r"# What it does
-IPv4 and IPv6 addresses. Those of private networks and of documents are of low confidence, and so are
-those that might be the number of a version.
+IPv4 and IPv6 addresses. Addresses of private networks and documentation ranges have low
+confidence, and so do addresses that might be version numbers.
 ",
         since: "0.1.0",
     },

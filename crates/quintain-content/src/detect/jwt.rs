@@ -16,8 +16,8 @@ pub(super) static JWT: Pattern = Pattern {
         aliases: &[],
         summary: "JSON Web Tokens",
         docs: r"# What it does
-Three parts with points between, of which the first is JSON that names an algorithm. Tokens without a
-signature and the one that every introduction shows are of low confidence.
+Three parts separated by dots; the first is JSON that names an algorithm. Tokens without a signature
+and the well-known sample token have low confidence.
 ",
         since: "0.1.0",
     },
@@ -28,7 +28,7 @@ signature and the one that every introduction shows are of low confidence.
     compiled: OnceLock::new(),
 };
 
-/// Longer headers are no headers.
+/// Longer texts are not token headers.
 const MAX_HEADER: usize = 8_192;
 
 fn judge(candidate: &Candidate<'_>) -> Option<Confidence> {

@@ -1,4 +1,4 @@
-//! What finds personal data and secrets in text. To add a detector: write it, and its line in `ALL`.
+//! Finds personal data and secrets in text. To add a detector: write it, and its line in `ALL`.
 //!
 //! Text is hostile and may be large: every detector needs time in proportion to the text, and those
 //! without a cue in the text do not run.
@@ -33,18 +33,18 @@ pub use cue::Cue;
 pub enum Family {
     /// Data that belongs to a person.
     Pii,
-    /// What opens doors.
+    /// Credentials: keys, tokens, passwords.
     Secret,
 }
 
 /// How sure a detector is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
-    /// It has the form, but so has much else; examples from documents are here, too.
+    /// The format matches, but it is common; also examples from documentation.
     Low,
-    /// The form is right, and nothing speaks against it.
+    /// The format matches, and nothing contradicts it.
     Medium,
-    /// A check digit, a nearby word or the form makes it almost certain.
+    /// A check digit, a nearby word or the format makes it almost certain.
     High,
 }
 
@@ -65,13 +65,13 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// What was found, for comparing; not for showing.
+    /// The match, for comparisons; do not print it.
     pub fn text<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// What was found, in a form that can be shown: a few characters at the beginning, and how many
-    /// there are.
+    /// The match in a form that can be shown: its first characters and its
+    /// length.
     pub fn masked(&self, text: &str) -> String {
         let found = self.text(text);
         let length = found.chars().count();
@@ -80,23 +80,23 @@ impl Hit {
     }
 }
 
-/// Finds one kind of thing.
+/// Finds one kind of data.
 pub trait Detector: Sync {
     fn meta(&self) -> &'static Meta;
 
     fn family(&self) -> Family;
 
-    /// What a text must have to be worth a look.
+    /// What a text must contain for the detector to run.
     fn cue(&self) -> Cue;
 
-    /// All places in the text, in their order; no more than [`MAX_HITS`].
+    /// All matches in the text, in their order; at most [`MAX_HITS`].
     fn find(&self, text: &str) -> Vec<Hit>;
 }
 
 /// Maximum number of hits of a kind.
 pub const MAX_HITS: usize = 1_000;
 
-/// All of them, by the order of the reference.
+/// All detectors, in the order of the reference.
 static ALL: &[&dyn Detector] = &[
     &email::EMAIL,
     &phone::PHONE,
@@ -137,7 +137,7 @@ pub fn find(id: &str) -> Option<&'static dyn Detector> {
     ALL.iter().copied().find(|detector| detector.meta().answers_to(id))
 }
 
-/// What these detectors find in a text. Of hits that overlap, the surest is kept.
+/// Runs these detectors on a text. Of overlapping hits, keeps the one with the highest confidence.
 pub fn scan(text: &str, detectors: &[&'static dyn Detector]) -> Vec<Hit> {
     let cued = cue::cued(text);
     let mut hits: Vec<Hit> = detectors

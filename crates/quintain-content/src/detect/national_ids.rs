@@ -11,7 +11,7 @@ pub(super) static UK_NINO: Pattern = Pattern {
     meta: &Meta {
         id: "uk-nino",
         aliases: &[],
-        summary: "National insurance numbers of the United Kingdom",
+        summary: "UK National Insurance numbers",
         docs: r"# What it does
 Two assigned letters, six digits and a letter from A to D. Without separators and without a nearby word
 the confidence is low.
@@ -29,9 +29,9 @@ pub(super) static DE_TAX_ID: Pattern = Pattern {
     meta: &Meta {
         id: "de-tax-id",
         aliases: &[],
-        summary: "Tax ids of Germany",
+        summary: "German tax IDs",
         docs: r"# What it does
-Eleven digits with the right check digit behind a word like `Steuer-ID`; without it the confidence is
+Eleven digits with a valid check digit after a word such as `Steuer-ID`; without the word, the confidence is
 low.
 ",
         since: "0.1.0",
@@ -47,9 +47,9 @@ pub(super) static ES_DNI: Pattern = Pattern {
     meta: &Meta {
         id: "es-dni",
         aliases: &[],
-        summary: "Identity numbers of Spain",
+        summary: "Spanish identity numbers",
         docs: r"# What it does
-DNI and NIE with the right letter.
+DNI and NIE numbers with a valid check letter.
 ",
         since: "0.1.0",
     },
@@ -64,9 +64,9 @@ pub(super) static NL_BSN: Pattern = Pattern {
     meta: &Meta {
         id: "nl-bsn",
         aliases: &[],
-        summary: "Citizen numbers of the Netherlands",
+        summary: "Dutch citizen service numbers",
         docs: r"# What it does
-Nine digits with the right check digit behind a word like `BSN`.
+Nine digits with a valid check digit after a word such as `BSN`.
 ",
         since: "0.1.0",
     },
@@ -81,9 +81,9 @@ pub(super) static IN_AADHAAR: Pattern = Pattern {
     meta: &Meta {
         id: "in-aadhaar",
         aliases: &[],
-        summary: "Aadhaar numbers of India",
+        summary: "Indian Aadhaar numbers",
         docs: r"# What it does
-Twelve digits with the right check digit, in groups of four or behind a word like `Aadhaar`; otherwise
+Twelve digits with a valid check digit, in groups of four or after a word such as `Aadhaar`; otherwise
 the confidence is low.
 ",
         since: "0.1.0",
@@ -95,7 +95,7 @@ the confidence is low.
     compiled: OnceLock::new(),
 };
 
-/// Never given out.
+/// Prefixes that are never assigned.
 const NO_NINO: [&str; 7] = ["BG", "GB", "NK", "KN", "TN", "NT", "ZZ"];
 
 fn nino(candidate: &Candidate<'_>) -> Option<Confidence> {
@@ -113,7 +113,7 @@ fn nino(candidate: &Candidate<'_>) -> Option<Confidence> {
 
 fn tax_id(candidate: &Candidate<'_>) -> Option<Confidence> {
     let digits = candidate.digits();
-    // Among the first ten digits one comes twice or three times, none more often.
+    // Among the first ten digits, one occurs two or three times, none more often.
     let most = (0..10).map(|digit| digits.iter().take(10).filter(|d| **d == digit).count()).max();
     if !candidate.is_isolated() || !mod_11_10(&digits) || !matches!(most, Some(2 | 3)) {
         return None;
@@ -147,7 +147,7 @@ fn dni(candidate: &Candidate<'_>) -> Option<Confidence> {
     if !candidate.is_isolated() || dni_letter(number) != letter {
         return None;
     }
-    // `20240131T` is the beginning of a moment.
+    // `20240131T` is the start of a timestamp.
     let year = number / 10_000;
     let date = (1900..2100).contains(&year) && number / 100 % 100 <= 12 && number % 100 <= 31;
     let named = candidate.follows(&["dni", "nie", "nif", "documento"]);

@@ -1,4 +1,4 @@
-//! A detector made of a regular expression for the form and a function for the rest.
+//! A detector that combines a regular expression with a function that checks each match.
 
 use std::sync::OnceLock;
 
@@ -7,26 +7,26 @@ use regex::Regex;
 use super::{Confidence, Cue, Detector, Family, Hit, MAX_HITS};
 use crate::registry::Meta;
 
-/// Finds what has a form. Expressions have no long repetitions with an upper bound, which would make
-/// them slow, and the first group, if there is one, is what counts as found.
+/// Expressions have no long repetitions with an upper bound, which would make
+/// them slow. The first group, if there is one, is the match.
 pub(super) struct Pattern {
     pub(super) meta: &'static Meta,
     pub(super) family: Family,
     pub(super) cue: Cue,
     pub(super) regex: &'static str,
-    /// Looks closer; none if it is something else.
+    /// Checks a match; none if it is something else.
     pub(super) judge: fn(&Candidate<'_>) -> Option<Confidence>,
     pub(super) compiled: OnceLock<Option<Regex>>,
 }
 
-/// Something that has the form.
+/// A match of the regular expression.
 pub(super) struct Candidate<'t> {
     pub(super) text: &'t str,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// How far around a candidate words count.
+/// How many bytes before a candidate words count.
 const NEAR: usize = 48;
 
 impl<'t> Candidate<'t> {
@@ -61,7 +61,7 @@ impl<'t> Candidate<'t> {
         !before && !behind
     }
 
-    /// Whether it is part of an address: `https://name@host`.
+    /// Whether it is part of a URL: `https://name@host`.
     pub(super) fn is_in_url(&self) -> bool {
         let from = self.text.floor_char_boundary(self.start.saturating_sub(NEAR));
         let word = self.text[from..self.start].rsplit(char::is_whitespace).next();
@@ -76,7 +76,7 @@ impl<'t> Candidate<'t> {
     }
 }
 
-/// Whether the word is there and no part of a longer one.
+/// Whether the text contains the word, not as part of a longer one.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();

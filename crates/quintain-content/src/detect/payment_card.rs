@@ -1,4 +1,4 @@
-//! Numbers of payment cards.
+//! Payment card numbers.
 
 use std::sync::OnceLock;
 
@@ -11,10 +11,10 @@ pub(super) static PAYMENT_CARD: Pattern = Pattern {
     meta: &Meta {
         id: "payment-card",
         aliases: &[],
-        summary: "Numbers of credit and debit cards",
+        summary: "Credit and debit card numbers",
         docs: r"# What it does
-Numbers in the range of an issuer with the right check digit. In groups, or behind a word like `card`,
-the confidence is high. The numbers that payment services publish for tests are of low confidence.
+Numbers in the range of an issuer with a valid check digit. In groups, or after a word such as `card`,
+the confidence is high. Published test card numbers have low confidence.
 ",
         since: "0.1.0",
     },
@@ -40,7 +40,7 @@ const WORDS: [&str; 12] = [
     "kreditkarte",
 ];
 
-/// Published for tests.
+/// Published test card numbers.
 const TESTS: [&str; 14] = [
     "4111111111111111",
     "4242424242424242",
@@ -72,14 +72,14 @@ fn judge(candidate: &Candidate<'_>) -> Option<Confidence> {
     let grouped = match groups.as_slice() {
         [_] => false,
         [4, 6, 4 | 5] | [4, 4, 4, 4] | [4, 4, 4, 4, 3] => true,
-        // Some other numbers in a row.
+        // Several unrelated numbers in a row.
         _ => return None,
     };
     let sure = grouped || candidate.follows(&WORDS);
     Some(if sure { Confidence::High } else { Confidence::Medium })
 }
 
-/// Whether an issuer has numbers of this length that begin like this.
+/// Whether an issuer has numbers with this length and prefix.
 fn is_issued(digits: &[u8]) -> bool {
     let start = |count: usize| {
         digits.iter().take(count).fold(0_u32, |start, digit| start * 10 + u32::from(*digit))

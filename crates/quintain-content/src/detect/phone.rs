@@ -12,8 +12,8 @@ pub(super) static PHONE: Pattern = Pattern {
         aliases: &[],
         summary: "Telephone numbers",
         docs: r"# What it does
-International numbers (`+` and 8 to 15 digits), and national ones behind a word like `phone` or `tel`.
-Numbers that are reserved for films (`555-01xx`) are of low confidence.
+International numbers (`+` and 8 to 15 digits), and national ones after a word such as `phone` or `tel`.
+Numbers reserved for fiction (`555-01xx`) have low confidence.
 ",
         since: "0.1.0",
     },

@@ -1,4 +1,4 @@
-//! Placeholders for secrets in documents.
+//! Placeholders for secrets in documentation.
 
 /// Parts that no real secret has.
 const WORDS: [&str; 22] = [
@@ -26,11 +26,11 @@ const WORDS: [&str; 22] = [
     "…",
 ];
 
-/// What leads to the secret instead of being it.
+/// References to a secret.
 const STARTS: [&str; 12] =
     ["$", "{", "<", "%", "[", "(", "env.", "os.", "process.", "config.", "secrets.", "file:"];
 
-/// Whether a text is no secret but stands for one.
+/// Whether a text is a placeholder or reference instead of a secret.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let start = text.floor_char_boundary(text.len().min(256));
     let lower = text[..start].to_lowercase();

@@ -1,4 +1,4 @@
-//! Postal addresses, if they are complete: street, number, and a code of the place.
+//! Complete postal addresses: street, number and postal code.
 
 use std::sync::OnceLock;
 
@@ -12,8 +12,8 @@ pub(super) static POSTAL_ADDRESS: Pattern = Pattern {
         aliases: &[],
         summary: "Postal addresses",
         docs: r"# What it does
-A street with a number and the code of the place, in the forms of the United States, Britain and
-Germany. A street alone is not enough.
+A street with a number and a postal code, in US, British and German format. A street alone is not
+enough.
 ",
         since: "0.1.0",
     },

@@ -12,8 +12,8 @@ pub(super) static PRIVATE_KEY: Pattern = Pattern {
         aliases: &[],
         summary: "Private keys",
         docs: r"# What it does
-The first line of a PEM file with a private key, and the beginning of the key behind it. The line alone
-is no secret.
+The first line of a PEM file with a private key, followed by the beginning of the key. The line alone
+is not a secret.
 ",
         since: "0.1.0",
     },

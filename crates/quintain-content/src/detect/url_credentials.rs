@@ -1,4 +1,4 @@
-//! Passwords in addresses.
+//! Passwords in URLs.
 
 use std::sync::OnceLock;
 
@@ -11,10 +11,10 @@ pub(super) static URL_CREDENTIALS: Pattern = Pattern {
     meta: &Meta {
         id: "url-credentials",
         aliases: &[],
-        summary: "Passwords in addresses",
+        summary: "Passwords in URLs",
         docs: r"# What it does
-`scheme://user:password@host`, be it a web address or the connection to a database. Passwords from
-documents (`user:password@`) are of low confidence.
+`scheme://user:password@host`, in web addresses and database connection strings. Sample passwords
+(`user:password@`) have low confidence.
 ",
         since: "0.1.0",
     },
@@ -30,7 +30,7 @@ const EVERYBODY: [&str; 10] =
 
 fn judge(candidate: &Candidate<'_>) -> Option<Confidence> {
     let password = candidate.found();
-    // Nothing but a port, or a template.
+    // A placeholder or a template.
     if is_placeholder(password) || password.contains(['{', '}', '$']) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Social security numbers of the United States.
+//! US Social Security numbers.
 
 use std::sync::OnceLock;
 
@@ -10,10 +10,10 @@ pub(super) static US_SSN: Pattern = Pattern {
     meta: &Meta {
         id: "us-ssn",
         aliases: &[],
-        summary: "Social security numbers of the United States",
+        summary: "US Social Security numbers",
         docs: r"# What it does
-Numbers of the form `123-45-6789` of which every part is one that is given out, and nine digits in a
-row behind a word like `SSN`.
+Numbers of the form `123-45-6789` whose parts are all in assigned ranges, and nine digits in a row
+after a word such as `SSN`.
 ",
         since: "0.1.0",
     },
@@ -27,7 +27,7 @@ row behind a word like `SSN`.
 const WORDS: [&str; 5] =
     ["ssn", "social security", "social security number", "social_security", "ss#"];
 
-/// Known from advertisements.
+/// Numbers known from advertisements and samples.
 const ADVERTISED: [&str; 3] = ["078-05-1120", "219-09-9999", "123-45-6789"];
 
 fn judge(candidate: &Candidate<'_>) -> Option<Confidence> {

@@ -12,9 +12,9 @@ pub(super) static AWS_KEY: Pattern = Pattern {
     meta: &Meta {
         id: "aws-key",
         aliases: &[],
-        summary: "Access keys of AWS",
+        summary: "AWS access keys",
         docs: r"# What it does
-Ids of access keys: `AKIA` or `ASIA` and 16 characters.
+Access key IDs: `AKIA` or `ASIA` followed by 16 characters.
 ",
         since: "0.1.0",
     },
@@ -29,9 +29,9 @@ pub(super) static GITHUB_TOKEN: Pattern = Pattern {
     meta: &Meta {
         id: "github-token",
         aliases: &[],
-        summary: "Tokens of GitHub",
+        summary: "GitHub tokens",
         docs: r"# What it does
-`ghp_`, `gho_`, `ghu_`, `ghs_`, `ghr_` and `github_pat_` with what belongs to them.
+`ghp_`, `gho_`, `ghu_`, `ghs_`, `ghr_` or `github_pat_` followed by random characters.
 ",
         since: "0.1.0",
     },
@@ -46,9 +46,9 @@ pub(super) static GITLAB_TOKEN: Pattern = Pattern {
     meta: &Meta {
         id: "gitlab-token",
         aliases: &[],
-        summary: "Tokens of GitLab",
+        summary: "GitLab tokens",
         docs: r"# What it does
-`glpat-` and its relatives with at least 20 characters.
+`glpat-` and related prefixes followed by at least 20 random characters.
 ",
         since: "0.1.0",
     },
@@ -63,9 +63,9 @@ pub(super) static SLACK_TOKEN: Pattern = Pattern {
     meta: &Meta {
         id: "slack-token",
         aliases: &[],
-        summary: "Tokens and hooks of Slack",
+        summary: "Slack tokens and webhooks",
         docs: r"# What it does
-`xoxb-` and its relatives, and addresses of incoming hooks.
+`xoxb-` and related prefixes followed by random characters, and URLs of incoming webhooks.
 ",
         since: "0.1.0",
     },
@@ -80,9 +80,9 @@ pub(super) static STRIPE_KEY: Pattern = Pattern {
     meta: &Meta {
         id: "stripe-key",
         aliases: &[],
-        summary: "Keys of Stripe",
+        summary: "Stripe keys",
         docs: r"# What it does
-Secret and restricted keys, `sk_live_` and its relatives. Keys for tests are of medium confidence.
+Secret and restricted keys: `sk_live_` and related prefixes. Test keys have medium confidence.
 ",
         since: "0.1.0",
     },
@@ -97,9 +97,9 @@ pub(super) static GOOGLE_KEY: Pattern = Pattern {
     meta: &Meta {
         id: "google-key",
         aliases: &[],
-        summary: "Keys of Google",
+        summary: "Google API keys",
         docs: r"# What it does
-`AIza` and 35 characters, and client secrets that begin with `GOCSPX-`.
+`AIza` followed by 35 characters, and client secrets that start with `GOCSPX-`.
 ",
         since: "0.1.0",
     },
@@ -114,9 +114,9 @@ pub(super) static MODEL_KEY: Pattern = Pattern {
     meta: &Meta {
         id: "model-key",
         aliases: &[],
-        summary: "Keys of model services",
+        summary: "API keys of model services",
         docs: r"# What it does
-`sk-`, `sk-proj-`, `sk-ant-` and the like with something random behind it, and `hf_` tokens.
+`sk-`, `sk-proj-`, `sk-ant-` and similar prefixes followed by random characters, and `hf_` tokens.
 ",
         since: "0.1.0",
     },
@@ -131,9 +131,9 @@ pub(super) static NPM_TOKEN: Pattern = Pattern {
     meta: &Meta {
         id: "npm-token",
         aliases: &[],
-        summary: "Tokens of npm",
+        summary: "npm tokens",
         docs: r"# What it does
-`npm_` and 36 characters.
+`npm_` followed by 36 characters.
 ",
         since: "0.1.0",
     },
@@ -148,9 +148,9 @@ pub(super) static PYPI_TOKEN: Pattern = Pattern {
     meta: &Meta {
         id: "pypi-token",
         aliases: &[],
-        summary: "Tokens of PyPI",
+        summary: "PyPI tokens",
         docs: r"# What it does
-`pypi-` and the beginning that all such tokens have.
+`pypi-` followed by the fixed prefix of these tokens and random characters.
 ",
         since: "0.1.0",
     },
@@ -161,13 +161,13 @@ pub(super) static PYPI_TOKEN: Pattern = Pattern {
     compiled: OnceLock::new(),
 };
 
-/// The form says it all.
+/// The format alone proves a key.
 fn sure(candidate: &Candidate<'_>) -> Option<Confidence> {
     let whole = candidate.is_isolated() || candidate.next() == Some('/');
     (whole && !is_placeholder(candidate.found())).then_some(Confidence::High)
 }
 
-/// What looks like a word was made up.
+/// Ignores placeholders and values that do not look random.
 fn random(candidate: &Candidate<'_>) -> Option<Confidence> {
     let found = candidate.found();
     let glued = candidate.previous().is_some_and(|c| c.is_alphanumeric() || "_-".contains(c));

@@ -170,7 +170,7 @@ impl Page {
         if let Some(report) = &summary.redteam {
             opening(out, &title, &run, summary, "findings", redteam::verdict(report))?;
             redteam::write(out, report, summary, self.rules)?;
-            let bouts = count(self.cases, "bout", "bouts");
+            let bouts = count(self.cases, "trial", "trials");
             writeln!(out, "<details class=\"panel fold\"><summary>{bouts}</summary>")?;
         } else {
             opening(out, &title, &run, summary, "cases", verdict(summary))?;

@@ -1,4 +1,4 @@
-//! One name for different servers.
+//! Different servers that share a name.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::connection::Launch;
@@ -9,21 +9,20 @@ use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 use crate::clients::{Config, Entry, Scope};
 
-pub(super) static CONFLICTING_SERVERS: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "conflicting-servers",
-        aliases: &[],
-        summary: "Clients know different servers by one name",
-        docs: "\
+pub(super) static CONFLICTING_SERVERS: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "conflicting-servers",
+    aliases: &[],
+    summary: "Different servers share a name",
+    docs: "\
 # What it does
-Compares servers of one name across all configurations that were found: whether they are started by the same command, or reached at the same address. Where
-the configuration of a project replaces a server of the user, the severity is medium.
+Compares servers of one name across all configurations that were found: whether they have the same command or URL. Where
+a project's configuration replaces a server of the user, the severity is medium.
 
 # Why it matters
-A reviewed server in one client says nothing about another one that has its name. A project that was just cloned can replace a server that the user trusts.
+You may have reviewed the server in one client, while another client runs a different server under the same name. A freshly cloned project can replace a server that the user trusts.
 
 # What counts as proof
-The commands or addresses differ; environment and headers do not count.
+The commands or URLs differ; Quintain ignores environment variables and headers.
 
 # Example
 ```json
@@ -33,13 +32,10 @@ The commands or addresses differ; environment and headers do not count.
 # References
 - CWE-694, OWASP MCP09
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness { severity: Severity::Low, cwe: &[694], frameworks: &["MCP09", "ASI04"] },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness { severity: Severity::Low, cwe: &[694], frameworks: &["MCP09", "ASI04"] }, look };
 
-/// Reported once, at the later of two.
+/// Reports a pair once, at the later of the two.
 fn look(scene: &Scene<'_>) -> Vec<Concern> {
     let own = identity(scene.launch);
     let others = scene
@@ -63,9 +59,9 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
     let concern = Concern::new(
         "name",
         "Another server has the same name",
-        format!("`{name}` is started otherwise in {}", places.join(", ")),
+        format!("`{name}` is another server in {}", places.join(", ")),
     )
-    .help("if they are meant to differ, give one of them another name");
+    .help("rename one of them if both are intended");
     let project = scene.config.scope == Scope::Project || scene.entry.project.is_some();
     let replaces = project
         && different.iter().any(|(config, entry)| {

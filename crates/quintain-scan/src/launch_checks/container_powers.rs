@@ -1,4 +1,4 @@
-//! Containers that are let out of their box.
+//! Containers whose options remove their isolation from the host.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::Severity;
@@ -7,18 +7,17 @@ use quintain_evidence::weakness::Weakness;
 use super::program::{base, container, effective};
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) static CONTAINER_POWERS: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "container-powers",
-        aliases: &["privileged-container"],
-        summary: "A container is started with the powers of the host",
-        docs: "\
+pub(super) static CONTAINER_POWERS: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "container-powers",
+    aliases: &["privileged-container"],
+    summary: "A container has host privileges",
+    docs: "\
 # What it does
-Looks at `docker run` (and `podman`, `nerdctl`): `--privileged`, far-reaching capabilities, the namespaces of the host, mounts of `/`, of the home
-folders, of system folders and of the socket of the container engine.
+Checks the options of `docker run` (and `podman`, `nerdctl`): `--privileged`, powerful capabilities, namespaces of the host, mounts of `/`, of home
+folders, of system folders and of the container engine's socket.
 
 # Why it matters
-People put servers into containers in order not to have to trust them. With one of these options the server owns the host all the same.
+Containers isolate untrusted servers; these options remove the isolation.
 
 # What counts as proof
 The option precedes the image.
@@ -31,20 +30,13 @@ The option precedes the image.
 # References
 - CWE-250, CWE-269, OWASP MCP02
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness {
-        severity: Severity::High,
-        cwe: &[250, 269],
-        frameworks: &["MCP02", "ASI05"],
-    },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness { severity: Severity::High, cwe: &[250, 269], frameworks: &["MCP02", "ASI05"] }, look };
 
 const CAPABILITIES: [&str; 6] =
     ["ALL", "SYS_ADMIN", "SYS_PTRACE", "SYS_MODULE", "DAC_READ_SEARCH", "SYS_RAWIO"];
 const SOCKETS: [&str; 4] = ["docker.sock", "containerd.sock", "podman.sock", "crio.sock"];
-/// Folders whose owner owns the machine.
+/// Write access to one of these folders is control over the machine.
 const SYSTEM: [&str; 9] =
     ["/", "/etc", "/root", "/home", "/users", "/var/run", "/run", "/proc", "/sys"];
 
@@ -63,19 +55,19 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
 fn concern(part: &str, name: &str, value: &str) -> Option<Concern> {
     let upper = value.to_ascii_uppercase();
     match name {
-        "--privileged" if value != "false" => Some(
-            Concern::new(part, "The container is privileged", "`--privileged` gives it the host")
-                .help(
-                    "take the flag away; add single capabilities with `--cap-add` if it needs any",
-                ),
-        ),
+        "--privileged" if value != "false" => {
+            let what = "`--privileged` gives the container full access to the host";
+            let help =
+                "remove the flag; add the capabilities that the server needs with `--cap-add`";
+            Some(Concern::new(part, "The container is privileged", what).help(help))
+        }
         "--cap-add" if CAPABILITIES.contains(&upper.trim_start_matches("CAP_")) => Some(
             Concern::new(
                 part,
-                "The container has a capability that amounts to root on the host",
+                "The container has a capability equivalent to root on the host",
                 format!("`--cap-add {value}`"),
             )
-            .help("take it away"),
+            .help("remove the capability"),
         ),
         "--pid" | "--ipc" | "--userns" | "--uts" if value == "host" => Some(
             Concern::new(
@@ -83,20 +75,24 @@ fn concern(part: &str, name: &str, value: &str) -> Option<Concern> {
                 "The container shares a namespace with the host",
                 format!("`{name}=host`"),
             )
-            .help("take the option away"),
+            .help("remove the option"),
         ),
         "--network" | "--net" if value == "host" => Some(
             Concern::new(
                 part,
-                "The container shares the network of the host",
-                format!("`{name}=host` lets it reach everything that listens on this machine"),
+                "The container shares the host's network",
+                format!("`{name}=host` lets the container reach every local service"),
             )
-            .help("name the ports that it needs with `-p`")
+            .help("publish the ports that the server needs with `-p`")
             .severity(Severity::Medium),
         ),
         "--security-opt" if value.contains("unconfined") => Some(
-            Concern::new(part, "The confinement of the container is off", format!("`{value}`"))
-                .help("take the option away"),
+            Concern::new(
+                part,
+                "The container runs without security confinement",
+                format!("`{value}`"),
+            )
+            .help("remove the option"),
         ),
         "-v" | "--volume" => mount(part, value.split(':').next()?, value.ends_with(":ro")),
         "--mount" => {
@@ -116,9 +112,9 @@ fn mount(part: &str, source: &str, readonly: bool) -> Option<Concern> {
     let path = source.trim_end_matches('/').to_ascii_lowercase();
     let path = if path.is_empty() && source.starts_with('/') { "/" } else { path.as_str() };
     if SOCKETS.iter().any(|socket| path.ends_with(socket)) {
-        let what = format!("`{source}` starts other containers, with any powers");
-        let title = "The container is given the socket of the engine";
-        return Some(Concern::new(part, title, what).help("take the mount away"));
+        let what = format!("`{source}` can start other containers with any privileges");
+        let title = "The container mounts the socket of the container engine";
+        return Some(Concern::new(part, title, what).help("remove the mount"));
     }
     let home = ["~", "$home", "${home}", "%userprofile%"].contains(&path);
     let drive = path.len() == 2 && path.ends_with(':');
@@ -127,10 +123,10 @@ fn mount(part: &str, source: &str, readonly: bool) -> Option<Concern> {
     }
     let concern = Concern::new(
         part,
-        "The container is given a folder of the system or a whole home",
+        "The container mounts a system or home folder",
         format!("`{source}` is mounted"),
     )
-    .help("mount the one folder that the server is for, read-only if that will do (`:ro`)");
+    .help("mount only the folder that the server needs, read-only if possible (`:ro`)");
     Some(if readonly { concern.severity(Severity::Medium) } else { concern })
 }
 

@@ -1,4 +1,4 @@
-//! Packages whose names are nearly those of well-known ones.
+//! Packages whose names resemble well-known ones.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::levenshtein::{Distance, distance};
@@ -8,21 +8,20 @@ use quintain_evidence::weakness::Weakness;
 use super::program::{Package, Source, packages};
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) static LOOKALIKE_PACKAGE: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "lookalike-package",
-        aliases: &["typosquat"],
-        summary: "The name of a package is nearly that of a well-known one",
-        docs: "\
+pub(super) static LOOKALIKE_PACKAGE: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "lookalike-package",
+    aliases: &["typosquat"],
+    summary: "The package name resembles a well-known package",
+    docs: "\
 # What it does
-Compares the packages that a launch fetches with a short list of well-known MCP servers and proxies: one letter more, less or other (two in long
-names), letters of other scripts, and scopes that look like that of the protocol's own project.
+Compares the packages that a command downloads with a short list of well-known MCP servers and proxies: one letter added, missing or changed (two in long
+names), letters of other scripts, and scopes that resemble the scope of the MCP project.
 
 # Why it matters
-Names one slip away from popular ones are registered by those who wait for the slip.
+Attackers register misspellings of popular names.
 
 # What counts as proof
-Nothing here proves bad intent: findings are suspected. That the name is written in letters which only look like Latin is certain.
+A similar name does not prove bad intent, so the finding is suspected. It is confirmed if the name contains letters that only look like Latin ones.
 
 # Example
 ```json
@@ -32,15 +31,8 @@ Nothing here proves bad intent: findings are suspected. That the name is written
 # References
 - CWE-1357, OWASP MCP04
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness {
-        severity: Severity::High,
-        cwe: &[1357],
-        frameworks: &["MCP04", "ASI04", "LLM03"],
-    },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness { severity: Severity::High, cwe: &[1357], frameworks: &["MCP04", "ASI04", "LLM03"] }, look };
 
 const NPM: [&str; 32] = [
     "@modelcontextprotocol/server-everything",
@@ -98,7 +90,7 @@ const IMAGES: [&str; 6] = [
     "mcp/playwright",
     "mcp/postgres",
 ];
-/// Names of the protocol's own project.
+/// The scope of the MCP project.
 const SCOPE: &str = "modelcontextprotocol";
 
 fn look(scene: &Scene<'_>) -> Vec<Concern> {
@@ -107,10 +99,10 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
 
 fn concern(package: &Package) -> Option<Concern> {
     let Package { name, part, .. } = package;
-    let title = "The package has nearly the name of another";
+    let title = "The package name resembles a well-known package";
     if !name.is_ascii() {
         let what = format!("`{name}` contains letters that are not Latin");
-        return Some(Concern::new(part, title, what).help("type the name again, letter by letter"));
+        return Some(Concern::new(part, title, what).help("retype the name in Latin letters"));
     }
     let known: &[&str] = match package.source {
         Source::Npm => &NPM,
@@ -127,8 +119,10 @@ fn concern(package: &Package) -> Option<Concern> {
         // `@modelcontextprotocol-official/...` has another owner.
         scope.contains(SCOPE).then_some("@modelcontextprotocol/...")
     })?;
-    let what = format!("`{}` is not `{near}`", package.name);
-    let help = format!("if you meant `{near}`, correct it; do not start this one before you know");
+    let what = format!("`{}` resembles `{near}`", package.name);
+    let help = format!(
+        "if you meant `{near}`, correct the name; do not start this package until you have verified it"
+    );
     Some(Concern::new(part, title, what).help(help).suspected())
 }
 
@@ -136,7 +130,7 @@ fn scope(name: &str) -> Option<&str> {
     name.strip_prefix('@')?.split_once('/').map(|(scope, _)| scope)
 }
 
-/// Whether the scope is that of a well-known package: nobody else can publish there.
+/// Whether the scope is that of a well-known package: only its owner can publish there.
 fn owned(name: &str, known: &[&str]) -> bool {
     scope(name).is_some_and(|own| known.iter().any(|known| scope(known) == Some(own)))
 }
@@ -147,7 +141,7 @@ fn is_near(name: &str, known: &str) -> bool {
         8..=17 => 1,
         _ => 2,
     };
-    // Nobody has package names of that length; comparing them would only cost time.
+    // Names whose lengths differ by more cannot match; skip the costly comparison.
     if name.len().abs_diff(known.len()) > allowed {
         return false;
     }

@@ -1,4 +1,4 @@
-//! Checks of how servers are started or reached, as their configurations say. To add one: write its
+//! Checks of how configurations start or connect to servers. To add one: write its
 //! file, and its line in `ALL`. Nothing is started, and checks read the machine only
 //! through a [`Machine`].
 
@@ -31,20 +31,20 @@ use quintain_evidence::weakness::Weakness;
 
 pub use secret_in_config::{Literal, literals, masked};
 
-/// Looks for one kind of fault.
+/// Looks for one kind of misconfiguration.
 pub struct LaunchCheck {
     pub meta: Meta,
-    /// How bad it is, and what the frameworks call it.
+    /// Its severity, CWEs and framework entries.
     pub weakness: Weakness<'static>,
     look: fn(&Scene<'_>) -> Vec<Concern>,
 }
 
-/// What can be learned of files without starting anything.
+/// What checks may ask about files, without starting anything.
 pub trait Machine {
     /// Where a program of this name would be found.
     fn program(&self, name: &str) -> Option<PathBuf>;
 
-    /// The path itself, or a folder above it, that everybody may change.
+    /// The path itself, or a folder above it, that every user can write.
     fn open_to_all(&self, path: &Path) -> Option<PathBuf>;
 }
 
@@ -68,7 +68,7 @@ pub struct Concern {
     pub what: String,
     /// What to do.
     pub help: String,
-    /// If it is not that of the check.
+    /// Overrides the severity of the check.
     pub severity: Option<Severity>,
     pub confidence: Confidence,
 }
@@ -101,7 +101,7 @@ impl Concern {
     }
 }
 
-/// All of them, by the order of the reference.
+/// All checks, in the order of the reference.
 static ALL: &[&LaunchCheck] = &[
     &secret_in_config::SECRET_IN_CONFIG,
     &plain_http::PLAIN_HTTP,
@@ -120,7 +120,7 @@ pub fn all() -> &'static [&'static LaunchCheck] {
     ALL
 }
 
-/// What is wrong with an entry. Disabled entries are listed, not checked.
+/// Checks an entry. Disabled entries are listed, not checked.
 pub fn look(
     config: &Config,
     entry: &Entry,

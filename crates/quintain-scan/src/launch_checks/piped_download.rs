@@ -1,9 +1,9 @@
-//! Downloads that are run as they come.
+//! Scripts that a command downloads and runs without review.
 
+use quintain_content::text::short::shortened;
 use std::sync::LazyLock;
 
 use quintain_content::registry::Meta;
-use quintain_content::text::short::shortened;
 use quintain_evidence::finding::Severity;
 use quintain_evidence::weakness::Weakness;
 use regex::Regex;
@@ -11,20 +11,19 @@ use regex::Regex;
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) static PIPED_DOWNLOAD: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "piped-download",
-        aliases: &[],
-        summary: "The launch downloads a script and runs it unseen",
-        docs: "\
+pub(super) static PIPED_DOWNLOAD: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "piped-download",
+    aliases: &[],
+    summary: "The command downloads a script and runs it without review",
+    docs: "\
 # What it does
 Looks for `curl ... | sh`, `bash <(curl ...)`, `eval \"$(wget ...)\"`, `iex (iwr ...)` and the like in the command of a server.
 
 # Why it matters
-At every start of the client, whoever controls the URL decides what runs on this machine.
+Anyone who controls the URL can run code on this machine each time the client starts.
 
 # What counts as proof
-A program that downloads, and one that runs what comes out of it.
+The command contains a program that downloads, and its output goes to a shell or interpreter.
 
 # Example
 ```json
@@ -34,15 +33,12 @@ A program that downloads, and one that runs what comes out of it.
 # References
 - CWE-494, CWE-829, OWASP MCP04
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness {
-        severity: Severity::Critical,
-        cwe: &[494, 829],
-        frameworks: &["MCP04", "MCP05", "ASI04", "ASI05"],
-    },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness {
+    severity: Severity::Critical,
+    cwe: &[494, 829],
+    frameworks: &["MCP04", "MCP05", "ASI04", "ASI05"],
+}, look };
 
 static FORMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let fetch = r"\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b";
@@ -71,9 +67,9 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
         found.start() < end
     });
     let part = word.map_or_else(|| "command".to_owned(), |word| word.part.clone());
-    let title = "A script is downloaded and run unseen";
+    let title = "The command runs a downloaded script without review";
     let what = format!("`{}`", shortened(found.as_str(), 120));
-    let help = "install the program once, look at it, and start it from the disk";
+    let help = "install the program, review it, and start the local copy";
     vec![Concern::new(part, title, what).help(help)]
 }
 

@@ -1,4 +1,4 @@
-//! Addresses that are reached without encryption.
+//! Remote servers that are accessed without encryption.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::connection::Launch;
@@ -8,20 +8,19 @@ use quintain_evidence::weakness::Weakness;
 use super::program::{Source, effective, packages};
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) static PLAIN_HTTP: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "plain-http",
-        aliases: &[],
-        summary: "A server beyond this machine is reached over http",
-        docs: "\
+pub(super) static PLAIN_HTTP: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "plain-http",
+    aliases: &[],
+    summary: "A remote server is accessed over unencrypted HTTP",
+    docs: "\
 # What it does
 Reports servers with an `http:` or `ws:` URL on another machine, and proxies that are started with one.
 
 # Why it matters
-Anyone on the network path can read the calls and the credentials, and can respond instead of the server, with tools of their own.
+Anyone on the network path can read the calls and the credentials, and can impersonate the server and offer other tools.
 
 # What counts as proof
-The scheme of the address, and a host that is not a loopback name or address.
+The URL starts with `http:` or `ws:`, and its host is not a loopback name or address.
 
 # Example
 ```json
@@ -31,17 +30,10 @@ The scheme of the address, and a host that is not a loopback name or address.
 # References
 - CWE-319, OWASP MCP07
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness {
-        severity: Severity::High,
-        cwe: &[319],
-        frameworks: &["MCP07", "MCP01", "ASI03"],
-    },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness { severity: Severity::High, cwe: &[319], frameworks: &["MCP07", "MCP01", "ASI03"] }, look };
 
-/// Packages that speak stdio on this side and HTTP on the other.
+/// Packages that connect a stdio client to an HTTP server.
 pub(super) const PROXIES: [&str; 6] = [
     "mcp-remote",
     "supergateway",
@@ -74,14 +66,14 @@ fn concern(part: &str, url: &str) -> Option<Concern> {
     let near = is_private(&host);
     let concern = Concern::new(
         part,
-        "The server is reached without encryption",
-        format!("`{host}` is another machine, and the address begins with `http:`"),
+        "The connection is not encrypted",
+        format!("`{host}` is another machine, and the URL is not encrypted"),
     );
-    let concern = concern.help("use an `https:` address, or a tunnel to a port of this machine");
+    let concern = concern.help("use an `https:` URL, or a tunnel to a local port");
     Some(if near { concern.severity(Severity::Medium) } else { concern })
 }
 
-/// The host of an address without encryption that is not on this machine.
+/// The host of an unencrypted URL that points to another machine.
 fn plain_host(url: &str) -> Option<String> {
     let lower = url.trim().to_ascii_lowercase();
     let rest = lower.strip_prefix("http://").or_else(|| lower.strip_prefix("ws://"))?;
@@ -99,7 +91,7 @@ fn plain_host(url: &str) -> Option<String> {
     (!local && !host.is_empty() && !host.contains(['$', '{', '%'])).then(|| host.to_owned())
 }
 
-/// Whether the way is likely to be short: a private network is no protection, but fewer listen.
+/// Whether the host is in a private network: not protected, but fewer people can listen.
 fn is_private(host: &str) -> bool {
     match host.parse::<std::net::IpAddr>() {
         Ok(std::net::IpAddr::V4(address)) => address.is_private() || address.is_link_local(),
@@ -117,7 +109,7 @@ mod tests {
 
     fn severity(url: &str) -> Option<Severity> {
         let found = look(&PLAIN_HTTP, &format!("{{\"url\": \"{url}\"}}"));
-        found.first().map(|concern| concern.severity.unwrap_or(PLAIN_HTTP.weakness.severity))
+        found.first().map(|concern| concern.severity.unwrap_or(WEAKNESS.severity))
     }
 
     #[test]

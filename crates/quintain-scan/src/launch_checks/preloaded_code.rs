@@ -1,4 +1,4 @@
-//! Variables that bring code into a program which its command does not name.
+//! Environment variables that load extra code into a program.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::connection::Launch;
@@ -8,18 +8,17 @@ use secrecy::ExposeSecret;
 
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) static PRELOADED_CODE: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "preloaded-code",
-        aliases: &[],
-        summary: "A variable brings code into the server that its command does not name",
-        docs: "\
+pub(super) static PRELOADED_CODE: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "preloaded-code",
+    aliases: &[],
+    summary: "An environment variable loads extra code into the server",
+    docs: "\
 # What it does
-Looks for variables that make a loader, an interpreter or a shell run something first: `LD_PRELOAD`, `DYLD_INSERT_LIBRARIES`, `NODE_OPTIONS` with `--require` or
+Looks for variables that make a loader, an interpreter or a shell run other code first: `LD_PRELOAD`, `DYLD_INSERT_LIBRARIES`, `NODE_OPTIONS` with `--require` or
 `--import`, `PYTHONSTARTUP`, `BASH_ENV`, `PERL5OPT`, `RUBYOPT`, `JAVA_TOOL_OPTIONS` with an agent, `GIT_SSH_COMMAND`.
 
 # Why it matters
-Clients show the command when they ask for consent, and hide the environment. An innocent command with one of these runs anything.
+Clients show the command when they ask for consent, but hide the environment. With one of these variables, a harmless-looking command can run arbitrary code.
 
 # What counts as proof
 The variable is set, and its value names code.
@@ -32,17 +31,14 @@ The variable is set, and its value names code.
 # References
 - CWE-426, CWE-427, OWASP MCP05
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness {
-        severity: Severity::High,
-        cwe: &[426, 427],
-        frameworks: &["MCP05", "MCP04", "ASI05"],
-    },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness {
+    severity: Severity::High,
+    cwe: &[426, 427],
+    frameworks: &["MCP05", "MCP04", "ASI05"],
+}, look };
 
-/// Variables, and what their value must hold to bring code; nothing if any value does.
+/// Variables, and what their value must contain to load code; empty if any value does.
 const VARIABLES: [(&str, &[&str]); 13] = [
     ("LD_PRELOAD", &[]),
     ("LD_AUDIT", &[]),
@@ -70,10 +66,10 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
                 && (signs.is_empty() || signs.iter().any(|sign| value.contains(sign)))
         };
         if VARIABLES.iter().any(brings) {
-            let title = "A variable brings code into the server";
-            let what = format!("`{name}` is set to something that is run first");
+            let title = "An environment variable loads extra code into the server";
+            let what = format!("`{name}` preloads code");
             let concern = Concern::new(format!("env.{name}"), title, what);
-            found.push(concern.help("look at its value, and take it away"));
+            found.push(concern.help("review the value and remove it"));
         }
     }
     found

@@ -1,4 +1,4 @@
-//! What a launch runs in the end: behind shells, and out of which package.
+//! The program that a launch runs, looking through shells and package runners.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(super) struct Word {
     pub(super) part: String,
 }
 
-/// The words of a launch as they are written; none for one that has a URL.
+/// The words of the command line as written; empty for a URL.
 pub(super) fn written(launch: &Launch) -> Vec<Word> {
     let Launch::Command { command, args, .. } = launch else { return Vec::new() };
     let first = Word { text: command.clone(), part: "command".to_owned() };
@@ -72,7 +72,7 @@ pub(super) fn shell(words: &[Word]) -> Option<Shell> {
     Some(Shell { name, script, encoded })
 }
 
-/// The words of the program that runs in the end.
+/// The words of the program that finally runs, without shells and wrappers.
 pub(super) fn effective(launch: &Launch) -> Vec<Word> {
     let mut all = written(launch);
     if let Some(shell) = shell(&all).filter(|shell| !shell.encoded) {
@@ -143,7 +143,7 @@ pub(super) fn packages(launch: &Launch) -> Vec<Package> {
     }
 }
 
-/// Options of package runners that have a value of their own.
+/// Options of package runners that take a value.
 const VALUED: [&str; 14] = [
     "-c",
     "--call",
@@ -160,7 +160,7 @@ const VALUED: [&str; 14] = [
     "--prefix",
     "--env-file",
 ];
-/// Options that name a package; the first of them takes the place of the argument.
+/// Options that name a package; the first of them replaces the argument.
 const NAMING: [&str; 4] = ["-p", "--package", "--from", "--spec"];
 
 fn fetched(source: Source, words: &[Word]) -> Vec<Package> {
@@ -261,7 +261,7 @@ const SWITCHES: [&str; 12] = [
     "--quiet",
 ];
 
-/// The options of `docker run` with their values, and what comes behind them.
+/// The options of `docker run` with their values, and the words after them.
 pub(super) fn container(words: &[Word]) -> (Vec<(&Word, String, String)>, &[Word]) {
     let mut options = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Credentials that are written out in a configuration.
+//! Plaintext credentials in a configuration.
 
 use quintain_content::detect::{self, Confidence, Detector, Family, Hit};
 use quintain_content::registry::Meta;
@@ -12,22 +12,21 @@ use super::{Concern, LaunchCheck, Scene};
 use crate::clients::without_references;
 use quintain_content::secret::names_a_secret;
 
-pub(super) static SECRET_IN_CONFIG: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "secret-in-config",
-        aliases: &["literal-secret"],
-        summary: "A credential is written out in the configuration",
-        docs: "\
+pub(super) static SECRET_IN_CONFIG: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "secret-in-config",
+    aliases: &["literal-secret"],
+    summary: "The configuration contains a plaintext credential",
+    docs: "\
 # What it does
-Looks for credentials in the environment, the arguments, the headers and the address of a server: by their form (keys of many vendors, tokens, private keys),
-and by the names that they are assigned to. References such as `${env:X}`, `${input:x}`, `$X` and `{{env.X}}` are the recommended form.
+Looks for credentials in the environment, arguments, headers and URL of a server: by their format (vendor keys, tokens, private keys),
+and by the names of the variables that contain them. References such as `${env:X}`, `${input:x}`, `$X` and `{{env.X}}` are the recommended form.
 
 # Why it matters
-Configurations are copied, committed, synchronised and read by every program of the user, the other servers among them. Arguments are shown to every
-user of the machine by `ps`.
+Configurations are copied, committed, synchronised, and readable by every program of the user, including other servers. Arguments are visible to every
+user of the machine with `ps`.
 
 # What counts as proof
-A value with the form of a key, or random text under the name of a secret, is certain; a shorter one is suspected. The value itself is never shown.
+A value with the format of a key, or random text in a variable with the name of a secret, is confirmed; shorter values are suspected. Quintain never prints the value.
 
 # Example
 ```json
@@ -37,17 +36,14 @@ A value with the form of a key, or random text under the name of a secret, is ce
 # References
 - CWE-798, CWE-312, OWASP MCP01
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness {
-        severity: Severity::High,
-        cwe: &[798, 312],
-        frameworks: &["MCP01", "ASI03", "LLM02"],
-    },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness {
+    severity: Severity::High,
+    cwe: &[798, 312],
+    frameworks: &["MCP01", "ASI03", "LLM02"],
+}, look };
 
-/// A credential that is written out.
+/// A plaintext credential.
 pub struct Literal {
     /// Where: `env.TOKEN`, `args[2]`, `headers.Authorization`, `url`.
     pub part: String,
@@ -62,7 +58,7 @@ pub struct Literal {
 fn look(scene: &Scene<'_>) -> Vec<Concern> {
     let mut found: Vec<Concern> = Vec::new();
     for literal in literals(scene.launch) {
-        // One is enough to have to change a part.
+        // One finding per part: fixing it replaces the whole value.
         if found.iter().any(|concern| concern.part == literal.part) {
             continue;
         }
@@ -70,12 +66,12 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
         let what = format!("{masked} ({kind})");
         let help = match part.split('.').next().unwrap_or_default() {
             "env" | "headers" => {
-                "keep it in the environment or a keyring, and write a reference such as `${env:NAME}` or `${input:name}`"
+                "store it in the environment or a keyring, and use a reference such as `${env:NAME}` or `${input:name}`"
             }
-            "url" => "send it in a header, and write a reference instead of the value",
-            _ => "hand it over in the environment; every user of the machine can see arguments",
+            "url" => "send it in a header, and use a reference instead of the value",
+            _ => "pass it in the environment; every user of the machine can see arguments",
         };
-        let concern = Concern::new(part, "A credential is written in the configuration", what);
+        let concern = Concern::new(part, "The configuration contains a plaintext credential", what);
         let concern = concern.help(help);
         found.push(if confidence == Confidence::High {
             concern
@@ -86,7 +82,7 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
     found
 }
 
-/// The credentials that a launch holds, for those who must not show them.
+/// The credentials that a launch contains, so that callers can mask them.
 pub fn literals(launch: &Launch) -> Vec<Literal> {
     let mut found = Vec::new();
     match launch {
@@ -134,7 +130,7 @@ fn named(part: &str, name: &str, value: &str) -> Vec<Literal> {
         .find_map(|scheme| value.strip_prefix(scheme));
     let value = without_references(credential.unwrap_or(value));
     let value = value.trim();
-    // What people choose is short; what only says how to log in (`AUTH_MODE`) is not meant.
+    // Chosen passwords are short; names such as `AUTH_MODE` only select how to log in.
     let chosen = ["pass", "pwd", "secret", "token", "key", "credential"]
         .iter()
         .any(|word| lower.contains(word))
@@ -145,7 +141,7 @@ fn named(part: &str, name: &str, value: &str) -> Vec<Literal> {
     hit.map(|hit| literal(part, &told, whole(hit))).into_iter().collect()
 }
 
-/// Values that have the form of a credential.
+/// Values with the format of a credential.
 fn plain(part: &str, text: &str) -> Vec<Literal> {
     let text = without_references(text);
     scan(&text).into_iter().map(|hit| literal(part, &text, hit)).collect()
@@ -173,10 +169,10 @@ fn literal(part: &str, text: &str, hit: Hit) -> Literal {
 }
 
 /// The launch as it can be shown: `***` for every credential in its command, arguments and address.
-/// Values of variables and headers stay, and are not for showing.
+/// Values of variables and headers stay; do not print them.
 pub fn masked(launch: &Launch) -> Launch {
     let mut literals = literals(launch);
-    // One may hold another.
+    // One credential may contain another.
     literals.sort_by_key(|literal| std::cmp::Reverse(literal.value.expose_secret().len()));
     let mask = |text: &mut String| {
         for literal in &literals {

@@ -1,4 +1,4 @@
-//! Shells between the client and the server.
+//! Shells that start the server for the client.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::Severity;
@@ -7,18 +7,17 @@ use quintain_evidence::weakness::Weakness;
 use super::program::{base, shell, written};
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) static SHELL_WRAPPER: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "shell-wrapper",
-        aliases: &[],
-        summary: "The server is started by a shell",
-        docs: "\
+pub(super) static SHELL_WRAPPER: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "shell-wrapper",
+    aliases: &[],
+    summary: "The server is started by a shell",
+    docs: "\
 # What it does
-Reports commands that are a shell with a script: `sh -c`, `bash -lc`, `cmd /c`, `powershell -Command`. A script in base64 is of high severity, `cmd /c npx`
-is only mentioned, because Windows has no other way.
+Reports commands that are a shell with a script: `sh -c`, `bash -lc`, `cmd /c`, `powershell -Command`. A script in base64 has high severity; `cmd /c npx`
+is informational, because Windows requires it.
 
 # Why it matters
-What a shell runs depends on quotes, profiles and variables, and consent dialogues show the name of the shell instead of that of the server.
+What a shell runs depends on quotes, profiles and variables, and consent dialogs show the shell instead of the server.
 
 # What counts as proof
 The command is a shell and has an option that takes a script.
@@ -31,11 +30,8 @@ The command is a shell and has an option that takes a script.
 # References
 - CWE-78, OWASP MCP05
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness { severity: Severity::Low, cwe: &[78], frameworks: &["MCP05"] },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness { severity: Severity::Low, cwe: &[78], frameworks: &["MCP05"] }, look };
 
 fn look(scene: &Scene<'_>) -> Vec<Concern> {
     let words = written(scene.launch);
@@ -45,12 +41,12 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
     let concern = Concern::new(
         script.part.as_str(),
         "A shell starts the server",
-        format!("`{name}` runs a script instead of the client running the server"),
+        format!("the client starts `{name}`, which runs the server"),
     )
-    .help("name the program as `command`, its arguments as `args` and its folder as `cwd`");
+    .help("set `command` to the program, `args` to its arguments and `cwd` to its folder");
     if shell.encoded {
         let mut hidden = concern.severity(Severity::High);
-        "A shell runs a script that cannot be read".clone_into(&mut hidden.title);
+        "A shell runs an encoded script that hides the command".clone_into(&mut hidden.title);
         return vec![hidden];
     }
     let runner = matches!(base(&script.text).as_str(), "npx" | "uvx" | "npm" | "pnpm" | "bunx");

@@ -7,7 +7,7 @@ use quintain_evidence::connection::Launch;
 use super::{Concern, LaunchCheck, Machine, Scene};
 use crate::clients::{self, Config, Scope};
 
-/// A machine on which everything below `/open` may be changed by everybody.
+/// A machine on which every user can write everything below `/open`.
 pub(super) struct Nowhere;
 
 impl Machine for Nowhere {

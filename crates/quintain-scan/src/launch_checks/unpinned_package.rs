@@ -1,4 +1,4 @@
-//! Packages that are fetched in whatever version there is on the day.
+//! Packages without an exact version.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::Severity;
@@ -8,22 +8,21 @@ use super::program::{Package, Source, packages};
 use super::{Concern, LaunchCheck, Scene};
 use crate::clients::is_reference;
 
-pub(super) static UNPINNED_PACKAGE: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "unpinned-package",
-        aliases: &[],
-        summary: "A server is fetched in whatever version is the newest",
-        docs: "\
+pub(super) static UNPINNED_PACKAGE: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "unpinned-package",
+    aliases: &[],
+    summary: "The package version is not pinned",
+    docs: "\
 # What it does
 Checks servers that `npx`, `uvx`, `pipx`, `docker run` and similar programs fetch at start, and reports those without an exact
 version: no version, `latest`, a range, a branch.
 
 # Why it matters
-Whoever takes over the package, or its maintainer's account, runs code on this machine with the next start of the client. Nobody sees the
+An attacker who takes over the package or its maintainer's account runs code on this machine the next time the client starts. Nobody reviews the
 change.
 
 # What counts as proof
-The package is written without an exact version, digest or commit.
+The package is named without an exact version, digest or commit.
 
 # Example
 ```json
@@ -33,15 +32,12 @@ The package is written without an exact version, digest or commit.
 # References
 - CWE-1357, CWE-494, OWASP MCP04
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness {
-        severity: Severity::Medium,
-        cwe: &[1357, 494],
-        frameworks: &["MCP04", "ASI04", "LLM03"],
-    },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness {
+    severity: Severity::Medium,
+    cwe: &[1357, 494],
+    frameworks: &["MCP04", "ASI04", "LLM03"],
+}, look };
 
 fn look(scene: &Scene<'_>) -> Vec<Concern> {
     let loose = packages(scene.launch).into_iter().filter(|package| !is_pinned(package));
@@ -56,12 +52,12 @@ fn concern(package: &Package) -> Concern {
     };
     let help = match package.source {
         Source::Npm | Source::Nuget => {
-            format!("name the version that you reviewed: `{name}@1.2.3`")
+            format!("pin the version that you reviewed: `{name}@1.2.3`")
         }
-        Source::Pypi => format!("name the version that you reviewed: `{name}==1.2.3`"),
-        Source::Image => format!("name the digest that you reviewed: `{name}@sha256:...`"),
+        Source::Pypi => format!("pin the version that you reviewed: `{name}==1.2.3`"),
+        Source::Image => format!("pin the digest that you reviewed: `{name}@sha256:...`"),
     };
-    Concern::new(part, "The package has no exact version", what).help(help)
+    Concern::new(part, "The package version is not pinned", what).help(help)
 }
 
 fn is_pinned(package: &Package) -> bool {
@@ -69,13 +65,13 @@ fn is_pinned(package: &Package) -> bool {
     let commit = version.len() >= 7 && version.chars().all(|c| c.is_ascii_hexdigit());
     match package.source {
         _ if is_reference(version) => true,
-        // A tag can be moved, but it is at least a choice.
+        // A tag can be moved, but at least it is not `latest`.
         Source::Image => !matches!(version, "latest" | ""),
         Source::Npm | Source::Pypi | Source::Nuget => commit || is_exact(version),
     }
 }
 
-/// `1.2.3`, `2025.8.21`, `v1.0.0-rc.1`: three numbers for a start, or two of Python.
+/// `1.2.3`, `2025.8.21`, `v1.0.0-rc.1`: three numbers, or two for Python.
 fn is_exact(version: &str) -> bool {
     let version = version.trim().trim_start_matches('v');
     let mut numbers = version.split(['.', '-', '+']);

@@ -1,4 +1,4 @@
-//! Flags and variables that switch off what protects a connection.
+//! Flags and variables that disable TLS verification.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::connection::Launch;
@@ -10,21 +10,20 @@ use super::plain_http::is_proxy;
 use super::program::effective;
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) static UNVERIFIED_TRANSPORT: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "unverified-transport",
-        aliases: &["insecure-proxy"],
-        summary: "The protection of a connection is switched off",
-        docs: "\
+pub(super) static UNVERIFIED_TRANSPORT: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "unverified-transport",
+    aliases: &["insecure-proxy"],
+    summary: "TLS verification is disabled",
+    docs: "\
 # What it does
 Reports proxies to remote servers that are started with `--allow-http` or similar, and flags and variables that disable the verification of
 certificates: `--insecure`, `NODE_TLS_REJECT_UNAUTHORIZED=0`, `--allow-insecure-host`.
 
 # Why it matters
-Encryption to nobody in particular protects nothing: whoever sits on the way can be the server, or the registry that packages come from.
+Without verification, anyone on the network path can impersonate the server, or the registry that packages come from.
 
 # What counts as proof
-The flag or the variable is there.
+The flag or the variable is set.
 
 # Example
 ```json
@@ -34,15 +33,8 @@ The flag or the variable is there.
 # References
 - CWE-295, CWE-319, OWASP MCP07
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness {
-        severity: Severity::Medium,
-        cwe: &[295, 319],
-        frameworks: &["MCP07", "ASI04"],
-    },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness { severity: Severity::Medium, cwe: &[295, 319], frameworks: &["MCP07", "ASI04"] }, look };
 
 const FLAGS: [&str; 6] = [
     "--insecure",
@@ -66,9 +58,9 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
     for word in effective(scene.launch) {
         let flag = word.text.split('=').next().unwrap_or_default();
         if proxy && flag == "--allow-http" {
-            let what = "`--allow-http` lets the proxy send everything without encryption";
-            let title = "The proxy accepts addresses without encryption";
-            found.push(Concern::new(word.part, title, what).help("take the flag away"));
+            let what = "`--allow-http` lets the proxy send data without encryption";
+            let title = "The proxy accepts unencrypted URLs";
+            found.push(Concern::new(word.part, title, what).help("remove the flag"));
         } else if FLAGS.contains(&flag) {
             found.push(unverified(&word.part, &format!("`{flag}`")));
         }
@@ -87,12 +79,9 @@ fn look(scene: &Scene<'_>) -> Vec<Concern> {
 }
 
 fn unverified(part: &str, by: &str) -> Concern {
-    Concern::new(
-        part,
-        "Certificates are not verified",
-        format!("{by} switches the verification off"),
+    Concern::new(part, "TLS verification is disabled", format!("{by} disables verification")).help(
+        "add the missing certificate to the trust store, for example with `NODE_EXTRA_CA_CERTS`",
     )
-    .help("trust the one certificate that is missing instead, such as with `NODE_EXTRA_CA_CERTS`")
 }
 
 #[cfg(test)]

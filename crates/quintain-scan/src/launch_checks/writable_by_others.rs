@@ -1,4 +1,4 @@
-//! Files of a launch that everybody on the machine may change.
+//! Programs and configurations that other users of the machine can modify.
 
 use std::path::{Path, PathBuf};
 
@@ -10,21 +10,20 @@ use quintain_evidence::weakness::Weakness;
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 
-pub(super) static WRITABLE_BY_OTHERS: LaunchCheck = LaunchCheck {
-    meta: Meta {
-        id: "writable-by-others",
-        aliases: &[],
-        summary: "Everybody on the machine may change what is started",
-        docs: "\
+pub(super) static WRITABLE_BY_OTHERS: LaunchCheck = LaunchCheck { meta: Meta {
+    id: "writable-by-others",
+    aliases: &[],
+    summary: "Other users can modify the program or its configuration",
+    docs: "\
 # What it does
-Looks at the configuration, the program, scripts among the arguments and the working directory of a server: whether they, or a folder above them,
-may be written by everybody. On Windows nothing is looked at.
+Checks whether every user can write the configuration, the program, scripts in the arguments or the working directory of a server, or a folder
+above them. Not checked on Windows.
 
 # Why it matters
-Any other user, and any confined service on the machine, becomes the user of the client with the next start.
+Any other user, and any confined service on the machine, can run code as the user of the client the next time it starts.
 
 # What counts as proof
-The permission bits of the file or of a folder above it; sticky folders such as `/tmp` do not count for what lies in them.
+The permission bits of the file or of a folder above it; sticky folders such as `/tmp` do not count for the files in them.
 
 # Example
 ```json
@@ -34,27 +33,28 @@ The permission bits of the file or of a folder above it; sticky folders such as 
 # References
 - CWE-732, OWASP MCP04
 ",
-        since: "0.1.0",
-    },
-    weakness: Weakness { severity: Severity::High, cwe: &[732], frameworks: &["MCP04", "ASI04"] },
-    look,
-};
+    since: "0.1.0",
+}, weakness: Weakness { severity: Severity::High, cwe: &[732], frameworks: &["MCP04", "ASI04"] }, look };
 
 fn look(scene: &Scene<'_>) -> Vec<Concern> {
     let mut found: Vec<Concern> = Vec::new();
     for (part, path) in paths(scene) {
         let Some(open) = scene.machine.open_to_all(&path) else { continue };
         let what = if open == path {
-            format!("everybody may write `{}`", path.display())
+            format!("every user can write `{}`", path.display())
         } else {
-            format!("everybody may write `{}`, in which `{}` lies", open.display(), path.display())
+            format!(
+                "every user can write `{}`, which contains `{}`",
+                open.display(),
+                path.display()
+            )
         };
         let title = if part == "file" {
-            "Everybody may change the configuration"
+            "Other users can modify the configuration"
         } else {
-            "Everybody may change what is started"
+            "Other users can modify the program"
         };
-        let help = format!("take the permission away: `chmod o-w {}`", open.display());
+        let help = format!("remove the permission: `chmod o-w {}`", open.display());
         found.push(Concern::new(part, title, what).help(help));
     }
     found
@@ -74,7 +74,7 @@ fn paths(scene: &Scene<'_>) -> Vec<(String, PathBuf)> {
             None if at == 0 && !has_folder => scene.machine.program(&word.text),
             _ => None,
         };
-        // Data may be anybody's; what is run may not.
+        // Data files may be writable; programs and scripts must not be.
         let runs = at == 0 || is_script(path);
         found.extend(full.filter(|_| runs).map(|full| (word.part, full)));
     }

@@ -77,8 +77,8 @@ fn text(before: &Run, after: &Run, diff: &Diff, desk: &Desk) -> String {
 fn change(change: &Change) -> String {
     let Change { key, before, after, worse } = change;
     let rate = |passed: usize, repeats: usize, score: f64| match repeats {
-        1 if passed == 1 => format!("passed with {score:.2}"),
-        1 => format!("not passed with {score:.2}"),
+        1 if passed == 1 => format!("passed ({score:.2})"),
+        1 => format!("failed ({score:.2})"),
         _ => format!("{passed} of {repeats} passed, {score:.2} on average"),
     };
     let then = rate(before.passed, before.repeats, before.mean_score);
@@ -88,8 +88,7 @@ fn change(change: &Change) -> String {
 }
 
 fn standing(standing: &Standing) -> String {
-    let passed =
-        if standing.score.passed == standing.score.repeats { "passed" } else { "not passed" };
+    let passed = if standing.score.passed == standing.score.repeats { "passed" } else { "failed" };
     format!("{}: {passed}", name(&standing.key, standing.score.test_idx))
 }
 

@@ -1,5 +1,5 @@
 //! A red-team run in the terminal: the findings with their proofs, success rates, what did not run,
-//! the totals. Bouts without a hit are counted, not listed.
+//! the totals. Trials without a hit are counted, not listed.
 
 use std::io::{self, Write as _};
 
@@ -45,7 +45,7 @@ impl Screen {
         let not_run = report.not_run.iter().map(|one| (one.what.as_str(), one.why.as_str()));
         self.undone("Not run", not_run)?;
         let silent = report.silent.iter().map(|one| (one.tool.as_str(), one.why.as_str()));
-        self.undone("Silent", silent)?;
+        self.undone("Untested", silent)?;
         let changed = report.changes.iter();
         let changed: Vec<(String, String)> =
             changed.map(|one| (one.path.display().to_string(), one.to_string())).collect();
@@ -158,7 +158,7 @@ impl Screen {
         let phases: Vec<String> = report.phases.iter().map(phase).collect();
         self.labelled("Phases", Some(Tone::Dim), &phases.join("; "))?;
         let text = format!("{}; {}", reach(report), pace(report, summary));
-        self.labelled("Reach", None, &text)?;
+        self.labelled("Attacked", None, &text)?;
         let unfinished = report.cut_short.as_deref().map(|why| line(why, 300));
         let interrupted = summary.interrupted.then(|| "interrupted".to_owned());
         if let Some(why) = unfinished.or(interrupted) {
@@ -176,7 +176,7 @@ impl Screen {
         let counts = Counts::of(&report.findings).text(report.suppressed.len());
         self.labelled("Results", None, &counts)?;
         if let Some(again) = report.findings.iter().find_map(|one| one.replay.as_deref()) {
-            writeln!(self.out, "{}{}", self.heading("Again"), line(again, MAX_COMMAND))?;
+            writeln!(self.out, "{}{}", self.heading("Replay"), line(again, MAX_COMMAND))?;
         }
         if let Some(risk) = &report.risk {
             let text = format!("{:.1} of 10, {}", risk.score, level(risk.level));

@@ -137,7 +137,7 @@ fn histogram(out: &mut impl Write, latencies: &[Vec<f64>]) -> io::Result<()> {
         let from = bin_label(borders[at]);
         writeln!(out, "<text x=\"{middle:.1}\" y=\"178\" text-anchor=\"middle\">{from}</text>")?;
     }
-    writeln!(out, "</svg><p class=\"legend\">each bar begins at the time below it</p></div>")
+    writeln!(out, "</svg><p class=\"legend\">labels show the lower bound of each bar</p></div>")
 }
 
 fn bin_label(millis: f64) -> String {

@@ -116,7 +116,7 @@ fn cards(out: &mut impl Write, report: &RedteamReport, summary: &Summary) -> io:
         card(&report.suppressed.len().to_string(), "", "suppressed")?;
     }
     let bouts: usize = report.attacks.iter().map(|attack| attack.bouts).sum();
-    card(&bouts.to_string(), "", "bouts")?;
+    card(&bouts.to_string(), "", "trials")?;
     let attacked = report.tools.iter().filter(|tool| !tool.arguments.is_empty()).count();
     card(&format!("{attacked}/{}", report.tools.len()), "", "tools attacked")?;
     let rate = findings::per_second(report.calls, summary.duration_ms / 1e3);
@@ -157,6 +157,6 @@ fn by_severity(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
         let total = counts.total();
         writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{total}</text>", x + 8.0, y + 18.0)?;
     }
-    let legend = "full: confirmed, half: suspected, faint: by design";
+    let legend = "solid: confirmed, half-tone: suspected, faint: by design";
     writeln!(out, "</svg><p class=\"legend\">{legend}</p></div>")
 }

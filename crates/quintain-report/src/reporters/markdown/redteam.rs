@@ -45,7 +45,7 @@ pub(super) fn write(
         .as_ref()
         .map(|risk| format!("Risk **{:.1}** of 10 ({}). ", risk.score, level(risk.level)));
     let (reach, pace) = (reach(report), pace(report, summary));
-    writeln!(out, "{}{reach}; {pace}.\n", risk.unwrap_or_default())?;
+    writeln!(out, "{}Attacked {reach}; {pace}.\n", risk.unwrap_or_default())?;
     let phases: Vec<String> = report.phases.iter().map(phase).collect();
     if !phases.is_empty() {
         writeln!(out, "Phases: {}. Seed {}.\n", inline(&phases.join("; ")), report.seed)?;

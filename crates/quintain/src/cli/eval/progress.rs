@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-use quintain_evidence::event::Event;
+use quintain_evidence::event::{Event, Phase};
 use quintain_evidence::result::CaseStatus;
 
 use crate::console::Console;
@@ -19,6 +19,8 @@ pub(in crate::cli) struct Progress<'a> {
     planned: usize,
     done: usize,
     bad: usize,
+    /// A red-team run: cases are trials, and bad ones are hits.
+    attacks: bool,
     last: Instant,
     /// Phases that were printed already.
     phases: HashSet<String>,
@@ -39,7 +41,7 @@ impl<'a> Progress<'a> {
         }
         let lines = wanted && bar.is_none() && !console.is_quiet();
         let (last, phases) = (Instant::now(), HashSet::new());
-        Self { console, bar, lines, planned: 0, done: 0, bad: 0, last, phases }
+        Self { console, bar, lines, planned: 0, done: 0, bad: 0, attacks: false, last, phases }
     }
 
     /// Updates the progress. Suspends the bar while `print` runs.
@@ -65,7 +67,10 @@ impl<'a> Progress<'a> {
                     bar.finish_and_clear();
                 }
             }
-            Event::Phase(phase) => self.phase(phase.word()),
+            Event::Phase(phase) => {
+                self.attacks |= *phase == Phase::Attack;
+                self.phase(phase.word());
+            }
             Event::Finding(_) | Event::Warning(_) => {}
         }
     }
@@ -81,14 +86,15 @@ impl<'a> Progress<'a> {
     }
 
     fn show(&mut self) {
-        let bad = if self.bad == 0 { String::new() } else { format!("{} bad", self.bad) };
+        let (cases, word) = if self.attacks { ("trials", "hits") } else { ("tests", "failed") };
+        let bad = if self.bad == 0 { String::new() } else { format!("{} {word}", self.bad) };
         if let Some(bar) = &self.bar {
             bar.set_position(self.done as u64);
             bar.set_message(bad);
         } else if self.lines && self.last.elapsed() >= EVERY {
             self.last = Instant::now();
             let bad = if bad.is_empty() { bad } else { format!(", {bad}") };
-            self.console.note(&format!("{} of {} done{bad}", self.done, self.planned));
+            self.console.note(&format!("{} of {} {cases} done{bad}", self.done, self.planned));
         }
     }
 }

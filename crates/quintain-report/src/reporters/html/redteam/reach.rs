@@ -140,10 +140,7 @@ pub(super) fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<
         out,
         "<div class=\"scroll\"><table><thead><tr><th>Attack</th><th class=\"n\">Places</th>"
     )?;
-    writeln!(
-        out,
-        "<th class=\"n\">Hits</th><th class=\"n\">Attempts</th><th>Success rate, 95 %</th>"
-    )?;
+    writeln!(out, "<th class=\"n\">Hits</th><th class=\"n\">Attempts</th><th>Success rate</th>")?;
     writeln!(out, "<th></th><th class=\"n\">Risk</th></tr></thead><tbody>")?;
     for attack in &report.attacks {
         let (low, high) = attack.interval;
@@ -223,7 +220,7 @@ pub(super) fn undone(out: &mut impl Write, report: &RedteamReport) -> io::Result
     }
     writeln!(out, "<section id=\"undone\" class=\"charts\" aria-label=\"Not attacked\">")?;
     list(out, "Not run", not_run)?;
-    list(out, "Silent tools", silent)?;
+    list(out, "Untested tools", silent)?;
     list(out, "Changed files", changed.iter().map(|(path, how)| (path.as_str(), how.as_str())))?;
     writeln!(out, "</section>")
 }
