@@ -148,7 +148,7 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: &RunRequest,
     work: &EvalWork,
-    notify: &mut dyn FnMut(Notice<'_>),
+    notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Prepared, Refusal> {
     let consent = Consent::of_the_user();
     let mut env = (*jobs.world.env).clone();
@@ -226,7 +226,7 @@ pub(super) async fn prepare_again(
     jobs: &Jobs,
     request: &RunRequest,
     work: &RejudgeWork,
-    notify: &mut dyn FnMut(Notice<'_>),
+    notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Prepared, Refusal> {
     // Assertions written in code run here as in a normal run.
     let consent = Consent::of_the_user();

@@ -145,7 +145,7 @@ impl Jobs {
     pub async fn prepare(
         &self,
         request: RunRequest,
-        notify: &mut dyn FnMut(Notice<'_>),
+        notify: &mut (dyn FnMut(Notice<'_>) + Send),
     ) -> Result<Prepared, Refusal> {
         let RunRequest { work, .. } = &request;
         // A request can narrow a policy that already applies here, and cannot widen it.
@@ -166,7 +166,7 @@ impl Jobs {
     pub async fn submit(
         &self,
         request: RunRequest,
-        notify: &mut dyn FnMut(Notice<'_>),
+        notify: &mut (dyn FnMut(Notice<'_>) + Send),
     ) -> Result<RunHandle, SubmitError> {
         Ok(self.prepare(request, notify).await?.start()?)
     }
@@ -274,7 +274,7 @@ pub fn load_suite(
     disk: Arc<dyn Files>,
     purpose: Purpose<'_>,
     redactor: &Redactor,
-    notify: &mut dyn FnMut(Notice<'_>),
+    notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Option<Opened> {
     let Loaded { suite, diagnostics, sources, secrets } =
         load(files.clone(), env, disk, purpose, &kinds());

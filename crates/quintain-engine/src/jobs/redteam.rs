@@ -51,7 +51,7 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: &RunRequest,
     work: &RedteamWork,
-    notify: &mut dyn FnMut(Notice<'_>),
+    notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Prepared, Refusal> {
     let (target, opened) = target(jobs, &work.suite, &work.target, notify)?;
     let redactor = &jobs.world.redactor;
@@ -89,7 +89,7 @@ pub(super) fn prepare_replay(
     jobs: &Jobs,
     request: &RunRequest,
     work: &ReplayWork,
-    notify: &mut dyn FnMut(Notice<'_>),
+    notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Prepared, Refusal> {
     let (target, opened) = target(jobs, &work.suite, &work.target, notify)?;
     // A suite may define the attack and the identities.
@@ -119,7 +119,7 @@ fn target(
     jobs: &Jobs,
     suite: &[SuiteText],
     wanted: &TargetRequest,
-    notify: &mut dyn FnMut(Notice<'_>),
+    notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<(McpTarget, Option<Opened>), Refusal> {
     let redactor = &jobs.world.redactor;
     let purpose = Purpose::Run(Consent::of_the_user());
@@ -168,7 +168,7 @@ pub fn orders_of(
     opened: Option<&Opened>,
     files: &dyn Files,
     redactor: &Redactor,
-    notify: &mut dyn FnMut(Notice<'_>),
+    notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Orders, Refusal> {
     let mut dx = Diagnostics::new();
     let tests = opened.map(|opened| &opened.suite.tests);
@@ -196,7 +196,7 @@ impl OrderRequest {
     pub fn apply(
         &self,
         orders: &mut Orders,
-        notify: &mut dyn FnMut(Notice<'_>),
+        notify: &mut (dyn FnMut(Notice<'_>) + Send),
     ) -> Result<(), Refusal> {
         if !self.plugins.is_empty() {
             orders.plugins.clear();
@@ -234,7 +234,7 @@ impl OrderRequest {
     }
 
     /// A suite may be untrusted. It can allow destructive calls on objects of the run, not on real objects.
-    fn allow(&self, orders: &mut Orders, notify: &mut dyn FnMut(Notice<'_>)) {
+    fn allow(&self, orders: &mut Orders, notify: &mut (dyn FnMut(Notice<'_>) + Send)) {
         if orders.destructive == Destructive::All && self.destructive != Destructive::All {
             notify(Notice::Warning(
                 "`destructive: all` in a suite counts as `own`; use --include-destructive=all to allow every call"

@@ -109,7 +109,7 @@ mod tests {
 
     fn severity(url: &str) -> Option<Severity> {
         let found = look(&PLAIN_HTTP, &format!("{{\"url\": \"{url}\"}}"));
-        found.first().map(|concern| concern.severity.unwrap_or(WEAKNESS.severity))
+        found.first().map(|concern| concern.severity.unwrap_or(PLAIN_HTTP.weakness.severity))
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub struct Selection {
 }
 
 /// Converts a description and variables into the identity that a stored result has.
-type Stored = Box<dyn Fn(Option<&str>, &Map<String, Value>) -> Sameness>;
+type Stored = Box<dyn Fn(Option<&str>, &Map<String, Value>) -> Sameness + Send + Sync>;
 
 /// Tests of an earlier run.
 pub struct Among {
