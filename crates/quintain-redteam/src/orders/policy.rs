@@ -77,7 +77,7 @@ pub(super) fn read(
         None => format!("policy:{}", number + 1),
     };
     let defined = Defined {
-        summary: format!("breaks the policy \"{}\"", name.as_deref().unwrap_or(&short(&text))),
+        summary: format!("Policy violation (\"{}\")", name.as_deref().unwrap_or(&short(&text))),
         docs: format!("# What it does\nChecks the policy: {text}\n"),
         severity: Severity::Medium,
         cwe: Vec::new(),

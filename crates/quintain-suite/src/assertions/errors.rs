@@ -5,7 +5,7 @@ use quintain_evidence::accepted::accepted;
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
-use quintain_source::{Node, closest, wrong_type};
+use quintain_source::{Node, closest, wrong_type, wrong_value};
 use serde_json::Value;
 
 use super::words::Words;
@@ -253,7 +253,7 @@ fn code(node: &Node, spec: &mut Spec<'_, '_>) -> Option<i64> {
     if closest(word, names.clone()).is_some() {
         spec.dx.push(quintain_source::unknown_word("value", node, names));
     } else {
-        wrong_type("value", "an error code such as -32602, or its name", node, spec.dx);
+        wrong_value("value", "an error code such as -32602, or its name", node, spec.dx);
     }
     None
 }
@@ -452,7 +452,7 @@ mod tests {
         }
         for (yaml, part) in [
             ("is-error, kind: tol", "did you mean `tool`?"),
-            ("error-code", "lacks `value`"),
+            ("error-code", "missing key `value`"),
             ("error-code, value: invalid-param", "did you mean `invalid-params`?"),
             ("error-code, value: {}", "an error code such as -32602"),
             ("error-code, value: []", "a list of error codes"),

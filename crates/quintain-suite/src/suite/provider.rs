@@ -105,8 +105,8 @@ fn target(node: &Node, env: &Env, reader: &Reader<'_>, dx: &mut Diagnostics) -> 
         return by_key(key, value, env, reader, dx);
     }
     dx.push(
-        Diagnostic::error("config::missing-key", "a target lacks `id`")
-            .at(node.span, "`id` belongs here")
+        Diagnostic::error("config::missing-key", "missing key `id` in a target")
+            .at(node.span, "add `id`")
             .help("for an MCP server, write `id: mcp`"),
     );
     None

@@ -88,8 +88,7 @@ fn change(change: &Change) -> String {
 }
 
 fn standing(standing: &Standing) -> String {
-    let passed =
-        if standing.score.passed == standing.score.repeats { "passed" } else { "failed" };
+    let passed = if standing.score.passed == standing.score.repeats { "passed" } else { "failed" };
     format!("{}: {passed}", name(&standing.key, standing.score.test_idx))
 }
 

@@ -1,4 +1,4 @@
-//! `quintain login`: logs in at a protected server with OAuth, and stores the tokens for later runs.
+//! `quintain login`: logs in to a protected server with OAuth, and stores the tokens for later runs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use url::Url;
 use super::Desk;
 use crate::exit::Exit;
 
-/// Log in at a protected MCP server (OAuth authorization code with PKCE) and store the tokens
+/// Log in to a protected MCP server (OAuth authorization code with PKCE) and store the tokens
 ///
 /// The tokens are stored in a file that only you can read, in the state directory (`QUINTAIN_HOME`).
 /// Other commands use them for the same URL; in CI, pass `--stored-auth-only` to them.
@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// Environment variable that contains the client's secret
     #[arg(long, value_name = "VARIABLE")]
     client_secret_env: Option<String>,
-    /// Scope to request; any number of times
+    /// Scope to request; repeatable
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
     /// Port of the redirect URI [default: any free port]

@@ -127,10 +127,7 @@ pub(super) fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<
         out,
         "<div class=\"scroll\"><table><thead><tr><th>Attack</th><th class=\"n\">Places</th>"
     )?;
-    writeln!(
-        out,
-        "<th class=\"n\">Hits</th><th class=\"n\">Attempts</th><th>Success rate</th>"
-    )?;
+    writeln!(out, "<th class=\"n\">Hits</th><th class=\"n\">Attempts</th><th>Success rate</th>")?;
     writeln!(out, "<th></th><th class=\"n\">Risk</th></tr></thead><tbody>")?;
     for attack in &report.attacks {
         let (low, high) = attack.interval;
