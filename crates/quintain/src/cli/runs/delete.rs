@@ -55,7 +55,10 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
             );
             return Ok(Exit::Usage);
         }
-        let text = format!("this deletes {what}\n{}\ndelete them permanently? [y]es, [N]o", names(&chosen));
+        let text = format!(
+            "this deletes {what}\n{}\ndelete them permanently? [y]es, [N]o",
+            names(&chosen)
+        );
         let answer = ask_user(&text, desk).await.to_ascii_lowercase();
         if !matches!(answer.as_str(), "y" | "yes") {
             desk.console.note("nothing was deleted");
