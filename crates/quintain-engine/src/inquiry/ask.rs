@@ -146,7 +146,9 @@ impl Respondents {
         match question {
             Question::Judge(question) => match &self.model {
                 Some(model) => model.ask(question).await,
-                None => Answer::Unavailable("no judge is configured".to_owned()),
+                None => {
+                    Answer::Unavailable("Quintain does not support models as judges yet".to_owned())
+                }
             },
             Question::Run { code, function, arguments } => {
                 let call = Call { code, function, arguments, executable: None };

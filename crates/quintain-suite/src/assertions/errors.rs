@@ -85,7 +85,7 @@ pub(super) static ERROR_CONTAINS: Builtin = Builtin {
         docs: r"# What it does
 Passes if the response is an error that contains the text `value`, or matches the regular expression
 after `regex:`. Searches the message and the data of a JSON-RPC error, and the text blocks of a tool
-result with `isError: true`. Case counts; `regex:/no such/i` ignores it.
+result with `isError: true`. Case-sensitive; `regex:/no such/i` ignores case.
 
 `not-error-contains` also requires an error, but one without that text: without a stack trace, for
 example.

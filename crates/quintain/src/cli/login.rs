@@ -26,7 +26,7 @@ use crate::exit::Exit;
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
     /// URL of the MCP server
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present = "list", value_parser = server_url)]
     url: Option<Url>,
     /// List the stored logins, without the tokens
     #[arg(long, conflicts_with = "url")]
@@ -52,6 +52,11 @@ pub(super) struct Args {
     /// Print the stored login as JSON, without the tokens
     #[arg(long)]
     json: bool,
+}
+
+fn server_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or_else(|| "expected a URL that starts with http:// or https://".to_owned())
 }
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
