@@ -19,7 +19,7 @@ pub(super) const IGNORED: [&str; 8] = [
     "modifiers",
     "severity",
 ];
-const NEEDS_A_JUDGE: &str = "is in words only, so it needs a model as judge; add `forbid`, or `probes` and \
+const NEEDS_A_JUDGE: &str = "is plain text, so deciding it needs a model as judge; add `forbid`, or `probes` and \
                              `assert`, to decide it without one";
 /// Maximum number of characters in one line.
 const SHOWN: usize = 60;

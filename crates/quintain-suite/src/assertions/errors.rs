@@ -381,7 +381,7 @@ mod tests {
         assert_eq!(
             verdict.reason,
             "expected an error from the server, but the server did not respond: \
-             no answer after 1000 ms"
+             no response after 1000 ms"
         );
     }
 

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(made, ["<x>"]);
         assert_eq!(
             mistakes("{id: jailbreak-templates, config: {templates: [hello]}}"),
-            ["`templates` must be texts with `{objective}`, not text"]
+            ["`templates` must be texts with `{objective}`, not `hello`"]
         );
     }
 
