@@ -30,9 +30,10 @@ ends with the first response that takes long twice, so the target is busy for se
 One short call keeps a server busy for hours.
 
 # What counts as proof
-A curve: the last step took far longer than the one before, longer than the growth of the text explains, and far longer than the harmless
-text of the same size. Quintain sends the slow text and the texts it is compared with again and uses the faster response, since a busy
-machine produces no curve. One slow response proves nothing. A tool that is slow for every text is skipped.
+The response times form a curve: the last step took far longer than the one before, longer than the growth of the text explains, and
+far longer than the harmless text of the same size. Quintain sends the slow text and the texts it is compared with again and uses
+the faster response, since a busy machine produces no curve. One slow response proves nothing. A tool that is slow for every text is
+skipped.
 
 # Example
 ```yaml
