@@ -135,7 +135,7 @@ impl Outcome {
     pub fn failure(&self) -> Option<String> {
         match self {
             Self::Reply(_) | Self::ToolError(_) | Self::RpcError { .. } => None,
-            Self::TimedOut { after } => Some(format!("no answer after {} ms", after.as_millis())),
+            Self::TimedOut { after } => Some(format!("no response after {} ms", after.as_millis())),
             Self::Closed { why } | Self::Garbled { why, .. } | Self::Refused { why } => {
                 Some(why.clone())
             }

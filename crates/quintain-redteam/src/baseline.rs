@@ -40,7 +40,7 @@ pub fn read_suppressions(node: &Node, dx: &mut Diagnostics) -> Vec<Suppression> 
     };
     let mut found = Vec::new();
     for item in items {
-        let Some(mut fields) = Fields::of(item, "a suppression", dx) else { continue };
+        let Some(mut fields) = Fields::of(item, "a baseline entry", dx) else { continue };
         let fingerprint = fields.required("fingerprint", dx).and_then(Node::raw);
         let reason = fields.required("reason", dx).and_then(Node::raw);
         let expires = fields.get("expires");

@@ -51,7 +51,7 @@ fn show(exchange: &Exchange, extra: bool, max_bytes: usize) -> Shown {
             (format!("error {code}"), json_excerpt(&error, true, max_bytes))
         }
         Outcome::TimedOut { after } => {
-            ("timed out".to_owned(), format!("no answer after {} ms", after.as_millis()))
+            ("timed out".to_owned(), format!("no response after {} ms", after.as_millis()))
         }
         Outcome::Closed { why } => ("closed".to_owned(), excerpt(why, max_bytes)),
         Outcome::Refused { why } => ("refused".to_owned(), excerpt(why, max_bytes)),

@@ -15,14 +15,15 @@ pub static META: Meta = Meta {
     summary: "The server's tools changed since they were pinned",
     docs: "\
 # What it does
-`quintain scan --lock` stores everything that servers list (tools with descriptions, schemas and annotations, prompts, resources, instructions) in
-`quintain.lock`. Later scans compare it with the current listing and report every difference.
+`quintain scan --lock` stores everything that servers list (tools with descriptions, schemas and annotations, prompts, resources,
+instructions) in `quintain.lock`. Later scans compare it with the current listing and report every difference.
 
 # Why it matters
 Models read descriptions as instructions. A server that changes them after it was approved changes what models do, and no client asks again.
 
 # What counts as proof
-The server lists something else than `quintain.lock` contains. The difference is confirmed; whether it is malicious is for you to decide. Review it and pin again with `--lock`.
+The server lists something else than `quintain.lock` contains. The difference is confirmed; whether it is malicious is for you to
+decide. Review it and pin again with `--lock`.
 
 # Example
 ```sh

@@ -1,9 +1,9 @@
-//! The time limit of one run, shared by the engine's interrupt handler and everybody who waits.
+//! The time limit of one run, shared by the engine's interrupt handler and all waiting callers.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Knows when a run has to end, and whether it was ended.
+/// When a run must end, and whether it was interrupted.
 #[derive(Default)]
 pub(crate) struct Clock {
     deadline: Cell<Option<Instant>>,
@@ -11,12 +11,12 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// The run begins and may take this long.
+    /// Starts a run with this time limit.
     pub(crate) fn start(&self, time: Duration) {
         self.deadline.set(Instant::now().checked_add(time));
     }
 
-    /// Whether the end was noticed, and so the script interrupted.
+    /// Whether the script was interrupted.
     pub(crate) fn rang(&self) -> bool {
         self.rang.get()
     }

@@ -55,7 +55,7 @@ pub(crate) enum Returned {
 
 /// Why a result could not be converted.
 pub(crate) enum Refusal {
-    /// The engine has thrown, for example because of a cycle.
+    /// The engine threw an error, for example because of a cycle.
     Thrown,
     NotData(String),
 }

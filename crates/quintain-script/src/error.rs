@@ -25,7 +25,7 @@ pub enum ScriptError {
     NeverSettles,
     #[error("the argument `{name}` cannot be passed to the script: {why}")]
     Argument { name: String, why: String },
-    #[error("the script returned something that is not data: {why}")]
+    #[error("the script returned a value that is not JSON data: {why}")]
     Result { why: String },
     /// The engine itself could not start or failed.
     #[error("the script engine failed: {why}")]
@@ -43,7 +43,7 @@ fn size(bytes: usize) -> String {
 fn no_function(file: &str, function: Option<&str>, exports: &[String]) -> String {
     let missing = match function {
         Some(name) => format!("{file} exports no function `{name}`"),
-        None => format!("{file} exports no function as its default"),
+        None => format!("{file} has no default export that is a function"),
     };
     match exports {
         [] => missing,

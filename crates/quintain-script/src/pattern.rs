@@ -92,7 +92,7 @@ impl Fast {
         Regex::new(&pattern).ok().map(|regex| Self { regex, counts, lines })
     }
 
-    /// Whether both dialects see the same characters and lines in this text.
+    /// Whether both dialects split this text into the same characters and lines.
     fn suits(&self, text: &str) -> bool {
         let astral = || text.bytes().any(|byte| byte >= 0xf0);
         let line_ends = || text.contains(['\r', '\u{2028}', '\u{2029}']);

@@ -269,7 +269,7 @@ pub(crate) fn duplicate(key: &Key, first: Span) -> Diagnostic {
     Diagnostic::error("config::duplicate-key", format!("the key `{}` is given twice", key.text))
         .context(first, "first given here")
         .at(key.span, "given again")
-        .help("keep one of them")
+        .help("remove one of them")
 }
 
 pub(crate) fn too_deep(span: Span) -> Fatal {

@@ -4,19 +4,20 @@
 use std::cell::Cell;
 use std::io::Read;
 
-/// The line where an entry begins that cannot be read.
+/// The first line of an invalid entry.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BadLine(pub usize);
 
 impl BadLine {
-    /// What to do about it.
-    pub const HELP: &str = "write NAME=VALUE; a value that begins with a quote has to end with it";
+    /// The help for this error.
+    pub const HELP: &str =
+        "write NAME=VALUE; a value that starts with a quote must end with the same quote";
 }
 
 /// Names and values, in the order of the file.
 ///
 /// # Errors
-/// With the line of the first entry that cannot be read.
+/// With the line of the first invalid entry.
 pub fn read_env_file(text: &str) -> Result<Vec<(String, String)>, BadLine> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // The parser fills in variables of the process for `$NAME`, and cannot be asked not to.
@@ -42,7 +43,7 @@ pub fn read_env_file(text: &str) -> Result<Vec<(String, String)>, BadLine> {
 
 type Entry = (String, String);
 
-/// A value without quotes is taken as it is, spaces and backslashes too, up to a comment.
+/// A value without quotes is read as written, with spaces and backslashes, up to a comment.
 fn unquoted(line: &str) -> Option<Entry> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim();
@@ -62,7 +63,7 @@ fn unquoted(line: &str) -> Option<Entry> {
     (!value.starts_with(['"', '\''])).then(|| (name.to_owned(), value.to_owned()))
 }
 
-/// A value in quotes may go over several lines. Returns how many.
+/// A value in quotes may span several lines. Returns their number.
 fn quoted(lines: &[&str]) -> Option<(Option<Entry>, usize)> {
     let count = Cell::new(0);
     let entry =
@@ -76,7 +77,7 @@ fn stand_in(text: &str) -> char {
     private.find(|c| !text.contains(*c)).unwrap_or('\u{f8ff}')
 }
 
-/// Replaces every `$` that no backslash makes literal already.
+/// Replaces every `$` that is not escaped with a backslash.
 fn hide_dollars(text: &str, stand_in: char) -> String {
     let mut escaped = false;
     let hide = |c: char| {
@@ -87,10 +88,10 @@ fn hide_dollars(text: &str, stand_in: char) -> String {
     text.chars().map(hide).collect()
 }
 
-/// Hands out one line at a time, so that it is known how many an entry takes.
+/// Returns one line at a time, to count the lines of an entry.
 struct Lines<'a> {
     unread: &'a [&'a str],
-    /// What is left of the line at hand.
+    /// The rest of the current line.
     rest: &'a [u8],
     count: &'a Cell<usize>,
 }

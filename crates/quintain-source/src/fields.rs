@@ -55,12 +55,12 @@ impl<'n> Fields<'n> {
 
     /// Reports a missing key.
     pub fn missing(&self, name: &str, dx: &mut Diagnostics) {
-        let title = format!("{} lacks `{name}`", self.what);
+        let title = format!("missing key `{name}` in {}", self.what);
         let empty = self.entries.iter().find(|(key, _)| key.text == name);
         let diagnostic = Diagnostic::error("config::missing-key", title);
         dx.push(match empty {
             Some((key, _)) => diagnostic.at(key.span, "has no value"),
-            None => diagnostic.at(self.node.span, format!("`{name}` belongs here")),
+            None => diagnostic.at(self.node.span, format!("add `{name}`")),
         });
     }
 
@@ -78,11 +78,15 @@ impl<'n> Fields<'n> {
         let (name, key, node) = *found.first()?;
         for (other, other_key, _) in &found[1..] {
             let title = format!("{} has both `{name}` and `{other}`", self.what);
+            let (first, second) = match severity {
+                Severity::Error => ("first", "second"),
+                Severity::Warning => ("this one is used", "this one is ignored"),
+            };
             dx.push(
                 Diagnostic::new(severity, "config::several-of", title)
-                    .context(key.span, "this one is used")
-                    .at(other_key.span, "this one is ignored")
-                    .help("keep one of them"),
+                    .context(key.span, first)
+                    .at(other_key.span, second)
+                    .help("remove one of them"),
             );
         }
         Some((name, node))
@@ -214,9 +218,19 @@ pub fn unknown_word<'c>(
     diagnostic.help(format!("use one of {}", all.join(", ")))
 }
 
+/// The value of a key is not one of those that `wanted` names. Shows a short value.
+pub fn wrong_value(name: &str, wanted: &str, node: &Node, dx: &mut Diagnostics) {
+    let short = node.raw().filter(|raw| !raw.is_empty() && raw.len() <= 60);
+    let found = short.map_or_else(|| node.describe(), |raw| format!("`{raw}`"));
+    push_wrong(format!("`{name}` must be {wanted}, not {found}"), node, dx);
+}
+
 /// The value of a key has the wrong type.
 pub fn wrong_type(name: &str, wanted: &str, node: &Node, dx: &mut Diagnostics) {
-    let title = format!("`{name}` must be {wanted}, not {}", node.describe());
+    push_wrong(format!("`{name}` must be {wanted}, not {}", node.describe()), node, dx);
+}
+
+fn push_wrong(title: String, node: &Node, dx: &mut Diagnostics) {
     let diagnostic = Diagnostic::error("config::wrong-type", title).at(node.span, "");
     dx.push(match node.as_scalar().and_then(Scalar::yaml_11) {
         Some(Yaml11::Boolean(value)) => diagnostic.help(format!("write `{value}`")),
@@ -281,7 +295,7 @@ mod tests {
             "did you mean `post`?",
             "unknown key `comand` in a server",
             "did you mean `command`?",
-            "a server lacks `name`",
+            "missing key `name` in a server",
             "has no value",
         ] {
             assert!(drawn.contains(part), "{part}\n{drawn}");

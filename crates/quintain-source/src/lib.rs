@@ -24,7 +24,7 @@ mod yaml;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use env_file::{BadLine, read_env_file};
 pub use env_names::{EnvNames, env_names};
-pub use fields::{Fields, unknown_word, wrong_type};
+pub use fields::{Fields, unknown_word, wrong_type, wrong_value};
 pub use file::{FileId, Position, SourceFile, Sources, Span};
 pub use json::lines;
 pub use long_list::Long;

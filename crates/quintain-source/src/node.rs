@@ -72,7 +72,7 @@ pub(crate) enum Origin {
     Rewritten,
 }
 
-/// A node in a tenth of the room, which has to be unpacked before it can be looked at.
+/// A node in a tenth of the memory; unpack it before use.
 #[derive(Debug, Clone)]
 pub struct Packed(Box<[u8]>);
 

@@ -64,7 +64,7 @@ fn is_decimal(unsigned: &str) -> bool {
         && exponent_fits
 }
 
-/// What an older YAML reader would have made of a text.
+/// The value that a YAML 1.1 reader sees in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Yaml11 {
     /// `yes`, `no`, `on`, `off`.

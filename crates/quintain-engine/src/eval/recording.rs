@@ -73,7 +73,7 @@ impl Recording {
         seat: &PlannedCase,
         ask: AskMode,
     ) -> Result<CaseResult, String> {
-        let missing = || "the run has no recorded answer for this test".to_owned();
+        let missing = || "the run has no stored response for this test".to_owned();
         let place = *self.places.get(seat.ordinal).ok_or_else(missing)?;
         let stored = self.store.case(&self.run, place).await;
         let mut result = stored.map_err(|error| error.to_string())?.ok_or_else(missing)?;

@@ -19,15 +19,24 @@ use crate::web::Request;
 
 /// The answer to every question in offline mode.
 fn offline(question: &Question) -> Answer {
-    let whose = match question {
-        Question::Judge(_) => "the judge",
-        Question::Run { .. } => "the interpreter",
-        Question::Post { .. } => "the web service",
-        Question::Call { .. } | Question::Say(_) => "the target",
-        Question::Read(_) => "the file",
+    let why = match question {
+        Question::Judge(_) => {
+            "the stored run did not ask this of a judge, and `--offline` does not ask it"
+        }
+        Question::Run { .. } => {
+            "this code was not run in the stored run, and `--offline` does not run it"
+        }
+        Question::Post { .. } => {
+            "the stored run did not send this to the web service, and `--offline` does not send it"
+        }
+        Question::Call { .. } | Question::Say(_) => {
+            "the stored run did not send this to the target, and `--offline` does not send it"
+        }
+        Question::Read(_) => {
+            "the stored run did not read this file, and `--offline` does not read it"
+        }
     };
-    let why = format!("no stored answer of {whose}, and `--offline` asks nothing");
-    Answer::Unavailable(why)
+    Answer::Unavailable(why.to_owned())
 }
 
 /// A question as it is stored, with secrets masked.
@@ -137,7 +146,9 @@ impl Respondents {
         match question {
             Question::Judge(question) => match &self.model {
                 Some(model) => model.ask(question).await,
-                None => Answer::Unavailable("no judge is configured".to_owned()),
+                None => {
+                    Answer::Unavailable("Quintain does not support models as judges yet".to_owned())
+                }
             },
             Question::Run { code, function, arguments } => {
                 let call = Call { code, function, arguments, executable: None };

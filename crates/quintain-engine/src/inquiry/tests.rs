@@ -219,5 +219,8 @@ async fn conversations_are_inquiries() {
     let led = parse(&json!("mischievous-user")).expect("no mistakes").remove(0);
     let Way::Talk(talk) = led.way() else { panic!("a conversation") };
     let outcomes = asker.pursue(&[talk.about("x", 7)], &mut Evidence::default()).await;
-    assert_eq!(outcomes, [Done::Unanswered("no judge is configured".to_owned())]);
+    assert_eq!(
+        outcomes,
+        [Done::Unanswered("Quintain does not support models as judges yet".to_owned())]
+    );
 }

@@ -193,8 +193,8 @@ pub(super) async fn prepare(
     let settings = work.overrides.settings(options, &env);
     let plan = plan(&opened.suite, &selection, choices.repeat.or(options.repeat).unwrap_or(1));
     if plan.seats.is_empty() {
-        let help = "no test, prompt or target is left after the filters";
-        return Err(Refusal::nothing("nothing is selected", help));
+        let help = "remove or change a filter";
+        return Err(Refusal::nothing("the filters match no test, prompt or target", help));
     }
     let (info, earlier) = if let Some((store, run, info, retry_errors)) = resumed {
         let earlier = PreviousRun::of(store, run, &plan, retry_errors).await?;
@@ -253,12 +253,12 @@ pub(super) async fn prepare_again(
     let recording = Recording::of(store.clone(), run, &opened.suite, &mut plan, redactor).await?;
     if plan.seats.len() < planned {
         let missing = planned - plan.seats.len();
-        notify(Notice::Warning(format!("{missing} of {planned} tests have no recorded answer")));
+        notify(Notice::Warning(format!("{missing} of {planned} tests have no stored response")));
     }
     if plan.seats.is_empty() {
         let help = "Quintain matches tests by description and variables";
         return Err(Refusal::nothing(
-            format!("no test of this suite has a recorded answer in run {id}"),
+            format!("no test of this suite has a stored response in run {id}"),
             help,
         ));
     }

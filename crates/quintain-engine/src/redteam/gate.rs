@@ -20,8 +20,8 @@ use serde_json::{Map, Value};
 use super::own::Own;
 
 /// Why a destructive tool is never called.
-pub(super) const LEFT_ALONE: &str = "it may destroy something or change settings; \
-     use --include-destructive to call it with objects of this run";
+pub(super) const LEFT_ALONE: &str = "destructive; \
+     use --include-destructive to test it on objects that the run creates";
 /// Maximum lifetime of the helper process if the run has no time limit.
 const LIFE: Duration = Duration::from_hours(1);
 

@@ -146,10 +146,10 @@ impl TrialPlan<'_> {
         let share = left.as_secs_f64() / needed;
         self.share = Some(share);
         Some(NotRun {
-            what: "rarer forms".to_owned(),
+            what: "rarer payloads".to_owned(),
             why: format!(
-                "a call takes {} ms, too long for all {attempts} attempts: only the simplest {:.0} % ran at each \
-                 place; increase --budget-seconds to run more",
+                "a call takes {} ms, so only the simplest {:.0} % of the payloads ran at each place; \
+                 increase --budget-seconds to run more",
                 per_call.as_millis(),
                 share * 100.0
             ),

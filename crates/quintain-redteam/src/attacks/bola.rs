@@ -36,7 +36,7 @@ Anyone who can guess or learn an id can read and change the data of other users.
 # What counts as proof
 The other identity gets data that only the owner had seen, that the owner stored, or that names the owner; or the owner sees a change that
 the other identity made. An id that the other identity finds in its own list is not secret. The same data for an id that does not exist,
-or a text that repeats the id, proves nothing. Findings for adjacent ids are suspected at most.
+or a text that repeats the id, proves nothing. Findings for adjacent ids are never more than suspected.
 
 # Example
 ```yaml
@@ -96,7 +96,7 @@ impl Attack for Bola {
     fn falls_back(&self, field: &TargetView<'_>) -> Option<&'static str> {
         (field.powers.identities.len() < 2).then_some(
             "needs two identities (`redteam.identities`); with one, only ids adjacent to known ones are \
-             tried, and findings are suspected at most",
+             tried, and findings are never more than suspected",
         )
     }
 

@@ -20,11 +20,11 @@ Sends expressions in Python, JavaScript, Ruby and PHP instead of a value: bare, 
 YAML tag that creates objects. The expressions join the halves of a random word or create a marker file in a temporary folder.
 
 # Why it matters
-Whoever writes the argument runs code with all rights of the server.
+An attacker can run code with all privileges of the server.
 
 # What counts as proof
 The response contains the whole random word, of which the request contains only the halves, or the marker file appears. Arithmetic proves
-nothing here: a calculator computes by contract, but it does not import modules, inspect classes or build functions. If the tool states
+nothing here: a calculator is supposed to compute, but it does not import modules, inspect classes or build functions. If the tool states
 that it runs code, the finding is by design.
 
 # Example

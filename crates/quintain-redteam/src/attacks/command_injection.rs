@@ -24,7 +24,7 @@ into the names of existing files. The commands add two random numbers, create a 
 Quintain's listener. If neither files nor connections can be watched, the commands wait.
 
 # Why it matters
-Whoever writes the argument, or makes a model write it, runs programs as the user of the server.
+An attacker who controls the argument, or the model that writes it, can run programs as the user of the server.
 
 # What counts as proof
 - The response contains the sum of two random numbers, which is not in the request.

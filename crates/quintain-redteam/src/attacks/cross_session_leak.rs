@@ -143,7 +143,7 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     } else {
         Hit::suspected(title, what)
             .severity(Severity::Low)
-            .note("by design if all users share this data")
+            .note("all users may be meant to share this data")
     };
     let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
     Some(hit.by(tried).at(place).fault("shared"))

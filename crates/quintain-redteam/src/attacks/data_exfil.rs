@@ -25,7 +25,7 @@ Passes the address of Quintain's listener to tools that take an address together
 the path of a planted file, or the stored object that the innocent call names.
 
 # Why it matters
-Combined with private data and untrusted text, such a tool leaks data: whoever can make a model call it receives the data.
+Combined with private data and untrusted text, such a tool leaks data: anyone who can make a model call it receives the data.
 
 # What counts as proof
 The listener receives a connection with the marked text, the text of the planted file, or text that another tool of the server returned. A

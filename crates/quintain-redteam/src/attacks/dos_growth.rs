@@ -30,9 +30,10 @@ ends with the first response that takes long twice, so the target is busy for se
 One short call keeps a server busy for hours.
 
 # What counts as proof
-A curve: the last step took far longer than the one before, longer than the growth of the text explains, and far longer than the harmless
-text of the same size. Quintain sends the slow text and the texts it is compared with again and uses the faster response, since a busy
-machine produces no curve. One slow response proves nothing. A tool that is slow for every text is skipped.
+The response times form a curve: the last step took far longer than the one before, longer than the growth of the text explains, and
+far longer than the harmless text of the same size. Quintain sends the slow text and the texts it is compared with again and uses
+the faster response, since a busy machine produces no curve. One slow response proves nothing. A tool that is slow for every text is
+skipped.
 
 # Example
 ```yaml
@@ -90,6 +91,20 @@ const TEXTS: [Row; 8] = [
     Row { name: "parts between commas", sizes: &LONG, text: |n, _| numbered(n, ",") },
     Row { name: "different lines", sizes: &LONG, text: |n, _| numbered(n, "\n") },
 ];
+
+/// The name of a row in words. The name itself is part of fingerprints.
+fn described(name: &'static str) -> &'static str {
+    match name {
+        "letters and a mark" => "letters followed by a punctuation mark",
+        "digits and a letter" => "digits followed by a letter",
+        "words and a mark" => "words followed by a punctuation mark",
+        "dots and a mark" => "dots followed by a punctuation mark",
+        "letters behind the innocent text" => "letters after the harmless text",
+        "blanks" => "many spaces",
+        "parts between commas" => "comma-separated parts",
+        other => other,
+    }
+}
 
 /// Patterns, for tools where the caller does not choose the text. Nothing matches them.
 const PATTERNS: [Row; 3] = [
@@ -221,7 +236,8 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
         if is_answered(harmless) && grows(row, harmless.took, &took) {
             let title = format!(
                 "Denial of service through `{}`: response time grows faster than the input ({})",
-                trial.aim.place, row.name
+                trial.aim.place,
+                described(row.name)
             );
             let curve = row.sizes.iter().zip(&took);
             let curve: Vec<String> =
@@ -315,7 +331,7 @@ mod tests {
         };
         let hits = judged("text", nested);
         assert_eq!(hits.len(), 1);
-        assert!(hits[0].title.contains("letters and a mark"), "{}", hits[0].title);
+        assert!(hits[0].title.contains("letters followed by"), "{}", hits[0].title);
         let square = |text: &str| 1.0 + (text.lines().count() as f64).powi(2) * 1e-6;
         assert!(judged("text", square)[0].title.contains("different lines"));
         let pattern = |text: &str| {

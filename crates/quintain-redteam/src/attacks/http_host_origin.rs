@@ -27,9 +27,10 @@ A web page that the user happens to open can make its own name resolve to 127.0.
 browser.
 
 # What counts as proof
-The status stays the same and the server returns the result, for the header alone and for both headers together: either check stops such
-pages. If the server checks only the other header, the finding for the unchecked one is suspected, unless the server allows pages of other
-sites. A check that accepts a similar name is confirmed in any case. Servers that other machines can reach are not tested.
+The server accepts a forged `Host` or `Origin` header: the status stays the same and it returns the result, for the header alone and for
+both headers together. Checking one of the two headers is enough to stop such pages. If the server checks only the other header, the
+finding for the unchecked one is suspected, unless the server allows pages of other sites. A check that accepts a similar name is
+confirmed in any case. Servers that other machines can reach are not tested.
 
 # Example
 ```yaml

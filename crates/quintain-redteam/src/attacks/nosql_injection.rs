@@ -23,7 +23,7 @@ static META: Meta = Meta {
 # What it does
 Sends objects with operators of document stores (`$gt`, `$lt`, `$where`) instead of a text, and texts that close a string in a JavaScript,
 JSON, Cypher, KQL or GraphQL query. Each payload is sent with a true and with a false condition. Tools with names that suggest changing
-data, and arguments that take a query by contract, are skipped.
+data, and arguments that are supposed to contain a query, are skipped.
 
 # Why it matters
 A password \"greater than nothing\" matches every account. A query that the caller can extend reads data that it should not.

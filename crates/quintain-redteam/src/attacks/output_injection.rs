@@ -33,12 +33,13 @@ looks for it in the responses of other tools, resources and prompts. It also sea
 terminal control sequences, hidden characters, and images with data in the URL.
 
 # Why it matters
-A model cannot distinguish text that a stranger left in an inbox from text of the server. Control sequences deceive people who read along.
+A model cannot distinguish text that a stranger left in an inbox from text of the server. Control sequences deceive people who view
+the output.
 
 # What counts as proof
-Another place returns the planted mark as running text, without a mark around it. A value inside JSON, or text between delimiters that
-call it untrusted, is correct. A tool that returns its own input, or an object that is requested by its name, proves nothing. Findings in
-ordinary responses are suspected.
+Another place returns the planted mark as running text, without delimiters that label it as untrusted. A value inside JSON, or text
+between such delimiters, is correct. A tool that returns its own input, or an object that is requested by its name, proves nothing.
+Findings in ordinary responses are suspected.
 
 # Example
 ```yaml

@@ -32,13 +32,13 @@ static META: Meta = Meta {
     summary: "A path reads files outside the allowed folder",
     docs: "\
 # What it does
-Plants a file with random text outside every folder that the target declares, and requests it through everything that may be a path: tool
-arguments, list items, variables of resource templates, free URIs, prompt arguments and completions. Forms that need different fixes are
-separate findings: relative path, absolute path, `..` after the root path, a sibling folder with the name of the root as prefix, a
-symbolic link inside the root, encoded dots, backslashes, dots that survive their removal, a null byte, and a file URI. For tools that
-take in a file, the attack also calls the tools that return it afterwards. If no folder is declared, nothing can be planted next to it;
-then the attack guesses the name of the folder from the tool's description and compares the responses for folders with that name as prefix
-and as suffix.
+Plants a file with random text outside every folder that the target declares, and requests it through everything that may be a path:
+tool arguments, list items, variables of resource templates, free URIs, prompt arguments and completions. Forms that need different
+fixes are separate findings: relative path, absolute path, `..` after the root path, a sibling folder with the name of the root as
+prefix, a symbolic link inside the root, encoded dots, backslashes, dots that remain after filtering (`....//`), a null byte, and a
+file URI. For tools that accept a file, the attack also calls the tools that return it afterwards. If no folder is declared,
+nothing can be planted next to it; then the attack guesses the name of the folder from the tool's description and compares the
+responses for folders with that name as prefix and as suffix.
 
 # Why it matters
 A server that may read one folder then exposes keys, tokens and the data of other users.

@@ -26,7 +26,7 @@ Repeats calls that the server refused, and claims a role with more rights: in ar
 are not in the schema (`role`, `isAdmin`, `user`). Identities with a read-only role call tools that change data.
 
 # Why it matters
-Whoever writes the arguments, for example a manipulated model, becomes an administrator by claiming it.
+A caller, for example a manipulated model, can become an administrator by claiming to be one.
 
 # What counts as proof
 The server refuses the plain call for missing rights, and the same call with the claim succeeds. If an identity with a read-only role can

@@ -21,7 +21,7 @@ Uses the session of one identity without credentials and with the credentials of
 their ids.
 
 # Why it matters
-Session ids are in logs and headers. A server that accepts one as proof of identity gives the session to whoever finds or guesses it.
+Session ids are in logs and headers. A server that accepts one as proof of identity gives the session to anyone who finds or guesses it.
 
 # What counts as proof
 The server serves the request, and refuses a made-up session id with the same credentials, so servers without sessions are not reported.

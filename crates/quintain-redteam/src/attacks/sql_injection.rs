@@ -26,10 +26,10 @@ static META: Meta = Meta {
 Sends values that have a meaning for SQLite, PostgreSQL, MySQL and SQL Server only if they reach a statement unquoted: a quote and a
 doubled quote; true and false conditions inside quotes, as numbers and as a sort order; comments after names; `UNION` with one to eight
 columns; additional statements that create a marker file in a temporary folder; and waits. Tools with names that suggest changing data get
-no payload that could change more of it. Arguments that take a query by contract are skipped.
+no payload that could change more of it. Arguments that are supposed to contain a query are skipped.
 
 # Why it matters
-Whoever writes the argument reads and changes the whole database.
+An attacker can read and modify the whole database.
 
 # What counts as proof
 - A database error after one quote, but not after two.

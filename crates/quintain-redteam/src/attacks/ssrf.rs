@@ -206,7 +206,8 @@ fn hit(trial: &Trial<'_>, tried: &Tried, request: &str) -> Hit {
     let tool = tool_actions::tool_of(trial.field, trial.aim);
     let fetches = tool.is_some_and(tool_actions::fetches) && trial.aim.is(Kind::Url);
     if fault == "unfiltered" && fetches && !tool_actions::claims_limits(tool, &trial.aim.schema) {
-        let note = "the stated purpose of the tool is to fetch the given address, and it claims no limits: by design";
+        let note =
+            "the stated purpose of the tool is to fetch the given address, and it claims no limits";
         return hit.severity(Severity::Low).note(note);
     }
     hit

@@ -75,7 +75,7 @@ pub(super) fn of_templates(field: &TargetView<'_>, aim: &Aim) -> Option<String> 
         .then(|| "rendering templates is the purpose of the tool".to_owned())
 }
 
-/// Whether an argument is a query or a clause of a query by contract.
+/// Whether an argument is supposed to be a query or a clause of a query.
 pub(super) fn is_query(field: &TargetView<'_>, aim: &Aim) -> bool {
     const LANGUAGES: [&str; 14] = [
         "sql", "cypher", "kql", "kusto", "graphql", "sparql", "promql", "soql", "jql", "gremlin",

@@ -31,7 +31,7 @@ A model reads descriptions as if its user had written them, while the user does 
 
 # What counts as proof
 Hidden characters are confirmed and shown decoded; characters that emoji and scripts need do not count. Wording and changed descriptions
-are suspected at most.
+are never more than suspected.
 
 # Example
 ```yaml

@@ -26,7 +26,7 @@ names the path through them. No tool is called.
 Text from a stranger can make a model read private data and send it out, without a fault in any single tool.
 
 # What counts as proof
-Only the words of the tools, so the finding is suspected. Decide whether one of the three can be removed.
+The finding rests only on the names and descriptions of the tools, so it is suspected. Decide whether one of the three can be removed.
 
 # Example
 ```yaml

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use quintain_source::{Diagnostics, Node, wrong_type};
+use quintain_source::{Diagnostics, Node, wrong_value};
 use serde::{Deserialize, Serialize};
 
 /// What destructive tools may be called with. Later variants allow more.
@@ -38,7 +38,7 @@ impl Destructive {
             None => Self::find(node.raw().unwrap_or_default()),
         };
         if read.is_none() {
-            wrong_type("destructive", "`true`, `false`, `own` or `all`", node, dx);
+            wrong_value("destructive", "`true`, `false`, `own` or `all`", node, dx);
         }
         read.unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! `redteam.identities`: the users as whom the target is called.
+//! `redteam.identities`: the identities used to call the target.
 
 use std::collections::BTreeMap;
 

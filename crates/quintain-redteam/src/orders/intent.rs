@@ -15,8 +15,8 @@ use crate::attacks;
 const DETECTORS: [&str; 3] = ["pii", "secrets", "error-leak"];
 /// Id of the attack that makes proposed calls.
 pub(super) const PURPOSE: &str = "purpose";
-const IN_WORDS: &str = "is in words, so it needs a model that turns it into calls; write it as `{tool: \
-                        NAME, args: {...}}`";
+const IN_WORDS: &str = "is plain text; turning it into calls needs a model; write it as `{tool: NAME, \
+                        args: {...}}`";
 
 /// Intents as one attack, and those that cannot run.
 pub(super) fn read(
@@ -91,7 +91,7 @@ pub fn proposed(calls: &[ToolCall]) -> Defined {
     }
 }
 
-/// A call, a list of calls, or a map of `intent` and `assert`; none if it is in words.
+/// A call, a list of calls, or a map of `intent` and `assert`; none if it is plain text.
 fn call_form(
     at: usize,
     item: &Node,

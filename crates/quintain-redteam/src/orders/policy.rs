@@ -19,7 +19,7 @@ pub(super) const IGNORED: [&str; 8] = [
     "modifiers",
     "severity",
 ];
-const NEEDS_A_JUDGE: &str = "is in words only, so it needs a model as judge; add `forbid`, or `probes` and \
+const NEEDS_A_JUDGE: &str = "is plain text, so deciding it needs a model as judge; add `forbid`, or `probes` and \
                              `assert`, to decide it without one";
 /// Maximum number of characters in one line.
 const SHOWN: usize = 60;
@@ -77,7 +77,7 @@ pub(super) fn read(
         None => format!("policy:{}", number + 1),
     };
     let defined = Defined {
-        summary: format!("breaks the policy \"{}\"", name.as_deref().unwrap_or(&short(&text))),
+        summary: format!("Policy violation (\"{}\")", name.as_deref().unwrap_or(&short(&text))),
         docs: format!("# What it does\nChecks the policy: {text}\n"),
         severity: Severity::Medium,
         cwe: Vec::new(),

@@ -32,7 +32,7 @@ fn redteam() -> Value {
         ),
         ("strategies", list("How attacks are rewritten", strategy())),
         ("numTests", count("Maximum number of places for each attack")),
-        ("identities", list("Users as whom the target is called", identity())),
+        ("identities", list("Identities used to call the target", identity())),
         ("tokens", tokens()),
         ("provider", provider()),
         ("listener", text("Where to accept connections of the target: `HOST[:PORT]`")),

@@ -24,7 +24,7 @@ pub enum Flaw {
     #[error("`{strategy}` requires the option `{option}`")]
     Missing { strategy: &'static str, option: &'static str },
     #[error("`{option}` must be {wanted}, not {found}")]
-    WrongType { option: String, wanted: String, found: &'static str },
+    WrongType { option: String, wanted: String, found: String },
     #[error("`{option}` must be one of {allowed}, not `{word}`{}", meant(*.closest))]
     UnknownWord { option: String, allowed: String, word: String, closest: Option<&'static str> },
     #[error("`{option}` is not a valid regular expression: {why}")]

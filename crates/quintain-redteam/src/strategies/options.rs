@@ -159,7 +159,7 @@ impl<'a> Options<'a> {
     /// Records a value of the wrong type.
     pub(super) fn wrong<T>(&mut self, name: &str, wanted: &str, found: &Value) -> Option<T> {
         let (option, wanted) = (name.to_owned(), wanted.to_owned());
-        self.note(name, Flaw::WrongType { option, wanted, found: describe(found) });
+        self.note(name, Flaw::WrongType { option, wanted, found: shown(found) });
         None
     }
 
@@ -194,6 +194,15 @@ impl<'a> Options<'a> {
             self.note(option, Flaw::UnknownOption { strategy, option: option.clone(), closest });
         }
         self.mistakes
+    }
+}
+
+/// A short text as it is; otherwise the type of the value.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.is_empty() => "an empty text".to_owned(),
+        Value::String(text) if text.len() <= 60 => format!("`{text}`"),
+        other => describe(other).to_owned(),
     }
 }
 

@@ -83,7 +83,10 @@ pub fn parse(entry: &Value) -> Result<Vec<Tactic>, Vec<Mistake>> {
                 Some(other) => {
                     let (option, wanted) = ("config".to_owned(), "a map".to_owned());
                     let found = describe(other);
-                    return Err(mistake("/config", Flaw::WrongType { option, wanted, found }));
+                    return Err(mistake(
+                        "/config",
+                        Flaw::WrongType { option, wanted, found: found.to_owned() },
+                    ));
                 }
             }
         }

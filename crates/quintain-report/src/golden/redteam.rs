@@ -270,7 +270,7 @@ pub(super) fn redteam() -> RedteamReport {
             Silent {
                 server: "payments".into(),
                 tool: "mute".into(),
-                why: "no call of ours worked: missing `id`".into(),
+                why: "no call worked: missing `id`".into(),
             },
             Silent { server: "payments".into(), tool: HOSTILE.into(), why: HOSTILE.into() },
         ],

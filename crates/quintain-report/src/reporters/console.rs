@@ -249,15 +249,18 @@ impl Screen {
         }
         let sides = [
             ("sent", line(&case.prompt.raw, self.options.max_cell)),
-            ("answer", line(&gist::output(case, self.options.max_cell * 4), self.options.max_cell)),
+            (
+                "response",
+                line(&gist::output(case, self.options.max_cell * 4), self.options.max_cell),
+            ),
         ];
         for (label, text) in sides {
             if text.is_empty() {
                 continue;
             }
-            let wrapped = wrap(&text, self.width - INDENT - 8, 4);
+            let wrapped = wrap(&text, self.width - INDENT - 10, 4);
             for (at, text) in wrapped.iter().enumerate() {
-                let label = cell(if at == 0 { label } else { "" }, 8);
+                let label = cell(if at == 0 { label } else { "" }, 10);
                 block.push(format!("{:INDENT$}{}{text}", "", self.paint(Tone::Dim, &label)));
             }
         }

@@ -28,7 +28,7 @@ use crate::{Options, Report, Reporter, RuleDocs, gist};
 const META: Meta = Meta {
     id: "html",
     aliases: &[],
-    summary: "one HTML file for a browser, offline",
+    summary: "one HTML file that works offline",
     docs: "\
 # What it does
 Writes a page with the totals, charts of pass rate and latency, and a table of all cases that you can

@@ -1,4 +1,4 @@
-//! JUnit XML for build servers: a suite per prompt and target, with the full reasons.
+//! JUnit XML for CI servers: a suite per prompt and target, with the full reasons.
 //!
 //! Suites state their totals before their cases, so cases wait in spools. Libraries for this format
 //! keep the whole report in memory instead.
@@ -24,7 +24,7 @@ use crate::{Options, Report, Reporter, exchanges, findings, gist};
 const META: Meta = Meta {
     id: "junit",
     aliases: &["xml"],
-    summary: "JUnit XML for build servers",
+    summary: "JUnit XML for CI servers",
     docs: "\
 # What it does
 Writes a `testsuite` per prompt and target and a `testcase` per case. `failure` and `error` contain the

@@ -19,7 +19,7 @@ use crate::{Options, Report, Reporter, exchanges, findings, gist};
 const META: Meta = Meta {
     id: "markdown",
     aliases: &["md"],
-    summary: "a summary for build pages: counts, failures first, expandable details",
+    summary: "a summary for CI job pages: counts, failures first, expandable details",
     docs: "\
 # What it does
 Writes GitHub Markdown for a job summary or a comment: the counts, the failures with their line in the

@@ -19,7 +19,8 @@ Compares servers of one name across all configurations that were found: whether 
 a project's configuration replaces a server of the user, the severity is medium.
 
 # Why it matters
-You may have reviewed the server in one client, while another client runs a different server under the same name. A freshly cloned project can replace a server that the user trusts.
+You may have reviewed the server in one client, while another client runs a different server under the same name. A freshly cloned
+project can replace a server that the user trusts.
 
 # What counts as proof
 The commands or URLs differ; Quintain ignores environment variables and headers.

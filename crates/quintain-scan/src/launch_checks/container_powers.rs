@@ -13,8 +13,8 @@ pub(super) static CONTAINER_POWERS: LaunchCheck = LaunchCheck { meta: Meta {
     summary: "A container has host privileges",
     docs: "\
 # What it does
-Checks the options of `docker run` (and `podman`, `nerdctl`): `--privileged`, powerful capabilities, namespaces of the host, mounts of `/`, of home
-folders, of system folders and of the container engine's socket.
+Checks the options of `docker run` (and `podman`, `nerdctl`): `--privileged`, powerful capabilities, namespaces of the host, mounts
+of `/`, of home folders, of system folders and of the container engine's socket.
 
 # Why it matters
 Containers isolate untrusted servers; these options remove the isolation.

@@ -14,14 +14,15 @@ pub(super) static LOOKALIKE_PACKAGE: LaunchCheck = LaunchCheck { meta: Meta {
     summary: "The package name resembles a well-known package",
     docs: "\
 # What it does
-Compares the packages that a command downloads with a short list of well-known MCP servers and proxies: one letter added, missing or changed (two in long
-names), letters of other scripts, and scopes that resemble the scope of the MCP project.
+Compares the packages that a command downloads with a short list of well-known MCP servers and proxies: one letter added, missing or
+changed (two in long names), letters of other scripts, and scopes that resemble the scope of the MCP project.
 
 # Why it matters
 Attackers register misspellings of popular names.
 
 # What counts as proof
-A similar name does not prove bad intent, so the finding is suspected. It is confirmed if the name contains letters that only look like Latin ones.
+A similar name does not prove bad intent, so the finding is suspected. It is confirmed if the name contains letters that only look
+like Latin ones.
 
 # Example
 ```json

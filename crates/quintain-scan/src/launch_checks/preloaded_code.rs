@@ -14,11 +14,13 @@ pub(super) static PRELOADED_CODE: LaunchCheck = LaunchCheck { meta: Meta {
     summary: "An environment variable loads extra code into the server",
     docs: "\
 # What it does
-Looks for variables that make a loader, an interpreter or a shell run other code first: `LD_PRELOAD`, `DYLD_INSERT_LIBRARIES`, `NODE_OPTIONS` with `--require` or
-`--import`, `PYTHONSTARTUP`, `BASH_ENV`, `PERL5OPT`, `RUBYOPT`, `JAVA_TOOL_OPTIONS` with an agent, `GIT_SSH_COMMAND`.
+Looks for variables that make a loader, an interpreter or a shell run other code first: `LD_PRELOAD`, `DYLD_INSERT_LIBRARIES`,
+`NODE_OPTIONS` with `--require` or `--import`, `PYTHONSTARTUP`, `BASH_ENV`, `PERL5OPT`, `RUBYOPT`, `JAVA_TOOL_OPTIONS` with an
+agent, `GIT_SSH_COMMAND`.
 
 # Why it matters
-Clients show the command when they ask for consent, but hide the environment. With one of these variables, a harmless-looking command can run arbitrary code.
+Clients show the command when they ask for consent, but hide the environment. With one of these variables, a harmless-looking
+command can run arbitrary code.
 
 # What counts as proof
 The variable is set, and its value names code.

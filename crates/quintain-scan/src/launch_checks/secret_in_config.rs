@@ -18,15 +18,17 @@ pub(super) static SECRET_IN_CONFIG: LaunchCheck = LaunchCheck { meta: Meta {
     summary: "The configuration contains a plaintext credential",
     docs: "\
 # What it does
-Looks for credentials in the environment, arguments, headers and URL of a server: by their format (vendor keys, tokens, private keys),
-and by the names of the variables that contain them. References such as `${env:X}`, `${input:x}`, `$X` and `{{env.X}}` are the recommended form.
+Looks for credentials in the environment, arguments, headers and URL of a server: by their format (vendor keys, tokens, private
+keys), and by the names of their variables, headers and options. References such as `${env:X}`, `${input:x}`, `$X` and `{{env.X}}` are
+the recommended form.
 
 # Why it matters
-Configurations are copied, committed, synchronised, and readable by every program of the user, including other servers. Arguments are visible to every
-user of the machine with `ps`.
+Configurations are copied, committed, synchronised, and readable by every program of the user, including other servers. Arguments
+are visible to every user of the machine with `ps`.
 
 # What counts as proof
-A value with the format of a key, or random text in a variable with the name of a secret, is confirmed; shorter values are suspected. Quintain never prints the value.
+A value with the format of a key, or random text in a variable with the name of a secret, is confirmed; shorter values are
+suspected. Reports show values masked.
 
 # Example
 ```json

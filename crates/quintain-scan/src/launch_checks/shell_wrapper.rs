@@ -13,8 +13,8 @@ pub(super) static SHELL_WRAPPER: LaunchCheck = LaunchCheck { meta: Meta {
     summary: "The server is started by a shell",
     docs: "\
 # What it does
-Reports commands that are a shell with a script: `sh -c`, `bash -lc`, `cmd /c`, `powershell -Command`. A script in base64 has high severity; `cmd /c npx`
-is informational, because Windows requires it.
+Reports commands that are a shell with a script: `sh -c`, `bash -lc`, `cmd /c`, `powershell -Command`. A script in base64 has high
+severity; `cmd /c npx` is informational, because Windows requires it.
 
 # Why it matters
 What a shell runs depends on quotes, profiles and variables, and consent dialogs show the shell instead of the server.

@@ -18,8 +18,8 @@ Checks servers that `npx`, `uvx`, `pipx`, `docker run` and similar programs fetc
 version: no version, `latest`, a range, a branch.
 
 # Why it matters
-An attacker who takes over the package or its maintainer's account runs code on this machine the next time the client starts. Nobody reviews the
-change.
+An attacker who takes over the package or its maintainer's account runs code on this machine the next time the client starts. Nobody
+reviews the change.
 
 # What counts as proof
 The package is named without an exact version, digest or commit.

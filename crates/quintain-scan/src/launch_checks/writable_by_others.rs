@@ -16,8 +16,8 @@ pub(super) static WRITABLE_BY_OTHERS: LaunchCheck = LaunchCheck { meta: Meta {
     summary: "Other users can modify the program or its configuration",
     docs: "\
 # What it does
-Checks whether every user can write the configuration, the program, scripts in the arguments or the working directory of a server, or a folder
-above them. Not checked on Windows.
+Checks whether every user can write the configuration, the program, scripts in the arguments or the working directory of a server,
+or a folder above them. Not checked on Windows.
 
 # Why it matters
 Any other user, and any confined service on the machine, can run code as the user of the client the next time it starts.

@@ -22,7 +22,7 @@ pub(super) fn register(engine: &mut Environment<'static>) {
 fn calculated(first: Variable, rest: Rest<Variable>) -> Result<Variable, Error> {
     rest.chunks(2).try_fold(first, |left, pair| match pair {
         [operator, right] => applied(operator.as_str().unwrap_or_default(), &left, right),
-        _ => Err(failed("an operator lacks its operand")),
+        _ => Err(failed("an operator has no operand")),
     })
 }
 
@@ -49,7 +49,7 @@ fn applied(operator: &str, left: &Variable, right: &Variable) -> Result<Variable
         ">" => compared(left, right, Ordering::is_gt).into(),
         ">=" => compared(left, right, Ordering::is_ge).into(),
         "in" => return contained(left, right).map(Variable::from),
-        other => return Err(failed(format!("there is no operator `{other}`"))),
+        other => return Err(failed(format!("unknown operator `{other}`"))),
     })
 }
 

@@ -13,7 +13,7 @@ pub(super) static CONTAINS: Builtin = Builtin {
         aliases: &[],
         summary: "The output contains a text",
         docs: r"# What it does
-Searches the output for `value`, which is text or a number. Case counts. Output that is not text is
+Searches the output for `value`, which is text or a number. Case-sensitive. Output that is not text is
 searched as compact JSON.
 
 # Example

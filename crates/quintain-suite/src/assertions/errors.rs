@@ -6,7 +6,7 @@ use quintain_evidence::accepted::accepted;
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
-use quintain_source::{Node, closest, wrong_type};
+use quintain_source::{Node, closest, wrong_type, wrong_value};
 use serde_json::Value;
 
 use super::words::Words;
@@ -86,7 +86,7 @@ pub(super) static ERROR_CONTAINS: Builtin = Builtin {
         docs: r"# What it does
 Passes if the response is an error that contains the text `value`, or matches the regular expression
 after `regex:`. Searches the message and the data of a JSON-RPC error, and the text blocks of a tool
-result with `isError: true`. Case counts; `regex:/no such/i` ignores it.
+result with `isError: true`. Case-sensitive; `regex:/no such/i` ignores case.
 
 `not-error-contains` also requires an error, but one without that text: without a stack trace, for
 example.
@@ -251,7 +251,7 @@ fn code(node: &Node, spec: &mut Spec<'_, '_>) -> Option<i64> {
     if closest(word, names.clone()).is_some() {
         spec.dx.push(quintain_source::unknown_word("value", node, names));
     } else {
-        wrong_type("value", "an error code such as -32602, or its name", node, spec.dx);
+        wrong_value("value", "an error code such as -32602, or its name", node, spec.dx);
     }
     None
 }
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(
             verdict.reason,
             "expected an error from the server, but the server did not respond: \
-             no answer after 1000 ms"
+             no response after 1000 ms"
         );
     }
 
@@ -450,7 +450,7 @@ mod tests {
         }
         for (yaml, part) in [
             ("is-error, kind: tol", "did you mean `tool`?"),
-            ("error-code", "lacks `value`"),
+            ("error-code", "missing key `value`"),
             ("error-code, value: invalid-param", "did you mean `invalid-params`?"),
             ("error-code, value: {}", "an error code such as -32602"),
             ("error-code, value: []", "a list of error codes"),

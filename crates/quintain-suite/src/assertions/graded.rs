@@ -246,10 +246,7 @@ impl Opinion {
             Answer::Value(said) => said,
             Answer::Failed(why) => return Err(format!("the judge for `{kind}` failed: {why}")),
             Answer::Unavailable(why) => {
-                return Err(format!(
-                    "`{kind}` needs a judge: {why}; set `provider` in the assertion or in \
-                     `defaultTest.options`"
-                ));
+                return Err(format!("`{kind}` needs a model: {why}"));
             }
             Answer::Exchange(_) | Answer::Reply(_) => {
                 return Err(format!("the judge for `{kind}` was not asked"));
@@ -381,7 +378,7 @@ mod tests {
                     assert_eq!(verdict.status, Status::Error, "{not}{kind}");
                 }
                 let verdict = stage().with(|scene| judged_with(check, scene, &answers));
-                assert!(verdict.reason.contains("needs a judge"), "{}", verdict.reason);
+                assert!(verdict.reason.contains("needs a model"), "{}", verdict.reason);
                 let failed: Vec<Answer> =
                     questions.iter().map(|_| Answer::Failed("500".to_owned())).collect();
                 let verdict = stage().with(|scene| judged_with(check, scene, &failed));

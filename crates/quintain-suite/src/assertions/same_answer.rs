@@ -184,7 +184,9 @@ mod tests {
 
     #[test]
     fn mistakes_are_reported() {
-        for (options, part) in [("a: 1", "lacks `as`"), ("as: 5", "a call"), ("as: {}", "a call")] {
+        for (options, part) in
+            [("a: 1", "missing key `as`"), ("as: 5", "a call"), ("as: {}", "a call")]
+        {
             let (_, complaints) =
                 compile_with(&format!("[{{type: same-answer, {options}}}]"), &NoFiles);
             assert!(complaints.contains(part), "{options}: {complaints}");

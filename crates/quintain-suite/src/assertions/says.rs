@@ -16,7 +16,7 @@ pub(super) static SAYS: Builtin = Builtin {
         docs: r"# What it does
 Searches the whole response for the text `value`, or for a match of the regular expression after `regex:`:
 content blocks of every type, structured content, resources, messages, the message and the data of an
-error. Case counts; `regex:/no such/i` ignores it.
+error. Case-sensitive; `regex:/no such/i` ignores case.
 
 `not-says` also requires a response, which may be an error: a crash is never a pass.
 

@@ -20,7 +20,7 @@ pub(super) static JAVASCRIPT: Builtin = Builtin {
     meta: &Meta {
         id: "javascript",
         aliases: &[],
-        summary: "Your JavaScript code accepts the output",
+        summary: "A JavaScript check passes",
         docs: r"# What it does
 Runs `value`: an expression, several lines with `return`, a function, or `file://check.js[:function]`
 with a function as its default export. Inline code sees `output` and `context`; functions get them as
@@ -52,7 +52,7 @@ pub(super) static PYTHON: Builtin = Builtin {
     meta: &Meta {
         id: "python",
         aliases: &[],
-        summary: "Your Python code accepts the output",
+        summary: "A Python check passes",
         docs: r"# What it does
 Runs `value`: an expression, or several lines with `return`, that use `output` and `context`; or
 `file://check.py[:function]`, by default its function `get_assert(output, context)`. `context` is the same
@@ -76,7 +76,7 @@ pub(super) static RUBY: Builtin = Builtin {
     meta: &Meta {
         id: "ruby",
         aliases: &[],
-        summary: "Your Ruby code accepts the output",
+        summary: "A Ruby check passes",
         docs: r"# What it does
 Runs `value`: an expression, or several lines with `return`, that use `output` and `context`; or
 `file://check.rb[:function]`, by default its function `get_assert(output, context)`. Arguments and results

@@ -19,7 +19,7 @@ pub(super) static SELECT_BEST: Builtin = Builtin {
 Compares the responses of all prompts and targets to a test: asks a model which one meets the criterion in
 `value` best. That one passes, all others fail.
 
-Without a judge the result is an error, never a pass.
+Quintain does not support models as judges yet: the result is an error, never a pass.
 
 # Example
 ```yaml
@@ -90,10 +90,7 @@ impl Choosing {
                 return Err(format!("the judge for `select-best` failed: {why}"));
             }
             Some(Answer::Unavailable(why)) => {
-                return Err(format!(
-                    "`select-best` needs a judge: {why}; set `provider` in the assertion or in \
-                     `defaultTest.options`"
-                ));
+                return Err(format!("`select-best` needs a model: {why}"));
             }
             Some(Answer::Exchange(_) | Answer::Reply(_)) | None => {
                 return Err("the judge for `select-best` was not asked".to_owned());

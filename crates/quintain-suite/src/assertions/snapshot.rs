@@ -114,11 +114,11 @@ impl Snapshot {
         }
         let text = snapshot::text(scene.output, &self.masks);
         Ok(match content(answers)? {
-            None if self.negated => Verdict::error(format!("there is no snapshot {shown}")),
+            None if self.negated => Verdict::error(format!("snapshot {shown} does not exist")),
             None => {
                 let reason = format!(
-                    "there is no snapshot {shown}; `--update-snapshots` or a run outside of CI \
-                     writes it"
+                    "snapshot {shown} does not exist; create it with `--update-snapshots` or by \
+                     running outside CI"
                 );
                 prove(Verdict::fail(reason).proposing(file, text, true))
             }

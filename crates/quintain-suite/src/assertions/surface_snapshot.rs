@@ -133,10 +133,10 @@ impl SurfaceSnapshot {
         let now = narrowed(whole, &self.scope);
         let Some(kept) = content(answers)? else {
             if self.negated {
-                return Ok(Verdict::error(format!("there is no {shown}")));
+                return Ok(Verdict::error(format!("{shown} does not exist")));
             }
             let reason = format!(
-                "there is no {shown}; `--update-snapshots` or a run outside of CI writes it"
+                "{shown} does not exist; create it with `--update-snapshots` or by running outside CI"
             );
             return Ok(Verdict::fail(reason).proposing(file, text, true));
         };

@@ -113,7 +113,7 @@ impl One<'_> {
             return self.by_key(key, value, dx);
         }
         dx.push(
-            Diagnostic::error("config::missing-key", "a target lacks `id`")
+            Diagnostic::error("config::missing-key", "missing key `id` in a target")
                 .at(node.span, "`id` belongs here")
                 .help("for an MCP server, write `id: mcp`"),
         );

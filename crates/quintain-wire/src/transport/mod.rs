@@ -245,7 +245,7 @@ fn last_lines(stderr: &str) -> String {
         return String::new();
     }
     let lines: Vec<&str> = stderr.lines().rev().take(20).collect();
-    let mut text = String::from("\n  the end of its stderr:");
+    let mut text = String::from("\n  last lines of stderr:");
     for line in lines.iter().rev() {
         text.push_str("\n    ");
         text.push_str(line);

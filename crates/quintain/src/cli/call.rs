@@ -84,7 +84,11 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
     };
     let ask = match ask(&args, words) {
         Ok(ask) => ask,
-        Err(message) => return fail(&message, None, Exit::Usage),
+        Err(message) => {
+            let help = "write the arguments as JSON: '{\"transaction_id\": \"txn_123\"}'";
+            let help = message.starts_with("Invalid JSON in the ").then_some(help);
+            return fail(&message, help, Exit::Usage);
+        }
     };
     let (target, mut world) = match args.target.resolve(desk, args.json) {
         Ok(resolved) => resolved,

@@ -173,7 +173,7 @@ fn logins(folder: Option<&Path>) -> Check {
 }
 
 fn leftovers(found: &[Leftover], removal: &Removal) -> Check {
-    const NAME: &str = "left behind";
+    const NAME: &str = "leftover files";
     const SHOWN: usize = 3;
     let running = found.iter().filter(|one| one.is_running).count();
     let running = match running {
@@ -188,7 +188,7 @@ fn leftovers(found: &[Leftover], removal: &Removal) -> Check {
     let paths: Vec<&PathBuf> =
         found.iter().filter(|one| !one.is_running).flat_map(|one| &one.paths).collect();
     if paths.is_empty() {
-        return Check::new(NAME, Status::Ok, format!("nothing{running}"));
+        return Check::new(NAME, Status::Ok, format!("none{running}"));
     }
     let shown: Vec<String> =
         paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect();

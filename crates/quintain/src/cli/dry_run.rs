@@ -36,17 +36,15 @@ pub(super) struct AttackEffects {
 
 impl AttackEffects {
     fn lines(&self) -> [(&'static str, Vec<Vec<String>>); 3] {
-        let temporary = vec!["a new temporary folder, recorded in the journal".to_owned()];
-        let beside = |root: &PathBuf| vec![format!("in and next to {}", root.display())];
+        let temporary = vec!["a temporary folder (removed after the run)".to_owned()];
+        let beside = |root: &PathBuf| vec![format!("canaries in and next to {}", root.display())];
         let planted = std::iter::once(temporary).chain(self.planted.iter().map(beside)).collect();
         let tools = match self.destructive {
-            Destructive::Never => "no tools that destroy or change settings".to_owned(),
+            Destructive::Never => "no destructive tools".to_owned(),
             Destructive::Own => {
-                "tools that destroy or change settings, only with objects of the run".to_owned()
+                "destructive tools, only on objects that the run creates".to_owned()
             }
-            Destructive::All => {
-                "tools that destroy or change settings, with real objects".to_owned()
-            }
+            Destructive::All => "destructive tools, also on existing objects".to_owned(),
         };
         let mut called = vec![vec![tools]];
         if self.needs_allow_remote {
@@ -54,7 +52,7 @@ impl AttackEffects {
                 "nothing: the target is not on this machine; needs --allow-remote".to_owned(),
             ]);
         }
-        [("plant", planted), ("listen", vec![vec![self.listens.clone()]]), ("call", called)]
+        [("create", planted), ("listen", vec![vec![self.listens.clone()]]), ("call", called)]
     }
 
     fn as_json(&self) -> Value {

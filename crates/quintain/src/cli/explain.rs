@@ -50,7 +50,7 @@ fn text(meta: &Meta, desk: &Desk) -> String {
     let title = desk.console.paint(Tone::Bold, meta.id);
     let mut lines = vec![format!("{title}: {}", meta.summary)];
     if !meta.aliases.is_empty() {
-        lines.push(format!("also written {}", meta.aliases.join(", ")));
+        lines.push(format!("Aliases: {}", meta.aliases.join(", ")));
     }
     lines.push(String::new());
     for line in meta.docs.trim_end().lines() {

@@ -1,4 +1,4 @@
-//! `quintain login`: logs in at a protected server with OAuth, and stores the tokens for later runs.
+//! `quintain login`: logs in to a protected server with OAuth, and stores the tokens for later runs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use url::Url;
 use super::Desk;
 use crate::exit::Exit;
 
-/// Log in at a protected MCP server (OAuth authorization code with PKCE) and store the tokens
+/// Log in to a protected MCP server (OAuth authorization code with PKCE) and store the tokens
 ///
 /// The tokens are stored in a file that only you can read, in the state directory (`QUINTAIN_HOME`).
 /// Other commands use them for the same URL; in CI, pass `--stored-auth-only` to them.
@@ -26,7 +26,7 @@ use crate::exit::Exit;
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
     /// URL of the MCP server
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present = "list", value_parser = server_url)]
     url: Option<Url>,
     /// List the stored logins, without the tokens
     #[arg(long, conflicts_with = "url")]
@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// Environment variable that contains the client's secret
     #[arg(long, value_name = "VARIABLE")]
     client_secret_env: Option<String>,
-    /// Scope to request; any number of times
+    /// Scope to request; repeatable
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
     /// Port of the redirect URI [default: any free port]
@@ -52,6 +52,11 @@ pub(super) struct Args {
     /// Print the stored login as JSON, without the tokens
     #[arg(long)]
     json: bool,
+}
+
+fn server_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or_else(|| "expected a URL that starts with http:// or https://".to_owned())
 }
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {

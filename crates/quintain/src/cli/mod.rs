@@ -50,7 +50,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::logging;
 
-/// Tests, attacks, grades and drives anything that speaks MCP (Model Context Protocol).
+/// Test and attack MCP (Model Context Protocol) servers.
 #[derive(Debug, Parser)]
 #[command(name = "quintain", version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -59,7 +59,7 @@ pub(crate) struct Cli {
     /// Log more; give it twice to log everything
     #[arg(short, long, global = true, action = ArgAction::Count)]
     verbose: u8,
-    /// Print only data and errors
+    /// Print only results and errors
     #[arg(short, long, global = true)]
     quiet: bool,
 }

@@ -29,7 +29,7 @@ pub(super) struct Args {
     /// Run to judge
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
-    /// Suite file with the assertions; any number of times
+    /// Suite file with the assertions; repeatable
     #[arg(short, long, value_name = "FILE", num_args = 1..)]
     config: Vec<PathBuf>,
     #[command(flatten)]

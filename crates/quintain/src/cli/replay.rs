@@ -1,4 +1,4 @@
-//! `quintain replay`: tries findings again.
+//! `quintain replay`: checks whether findings still reproduce.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ use crate::exit::Exit;
 /// Minimum length of a fingerprint's prefix; shorter ones match too many findings.
 const MIN_DIGITS: usize = 4;
 
-/// Try a finding again: does it still work?
+/// Check whether a finding still reproduces
 ///
 /// Looks up the finding in the store, and repeats its attack at the same place with new random markers, against the
-/// target on the command line, or else the target of its run. Exits with code 100 if the finding still works, 0 if it
-/// does not, 4 if it could not be tried. `--all` tries every finding of a run: exits with 100 if any still works, 4 if
-/// none does and some could not be tried.
+/// target on the command line, or else the target of its run. Exits with code 100 if the target is still vulnerable,
+/// 0 if the finding is fixed, 4 if it could not be tested. `--all` tests every finding of a run: exits with 100 if any
+/// still reproduces, 4 if none does and some could not be tested.
 ///
 /// Examples:
 ///   quintain replay F-b8b8c670
@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// run that has the finding; with --all the latest]
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
-    /// Try all findings of the run, and print a line for each
+    /// Test all findings of the run, and print a line for each
     #[arg(long, conflicts_with = "finding")]
     all: bool,
     /// Print JSON
@@ -131,7 +131,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     })
 }
 
-/// The findings to try, and the run that found them.
+/// The findings to test, and the run that found them.
 async fn sought(store: &Store, args: &Args) -> Result<Option<(Run, Vec<Finding>)>, StoreError> {
     let of_kind = async |wanted| store.find_of(wanted, Some(RunKind::Redteam)).await;
     let wanted = args.finding.as_deref().unwrap_or_default();
@@ -166,7 +166,7 @@ fn missing(args: &Args, desk: &Desk) -> Exit {
     Exit::Nothing
 }
 
-/// Result of trying a finding again.
+/// Result of testing a finding again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Works,
@@ -185,11 +185,11 @@ impl State {
 
     fn word(self) -> &'static str {
         match self {
-            Self::Works => "still works",
-            Self::NowAndThen => "works sometimes",
+            Self::Works => "still vulnerable",
+            Self::NowAndThen => "sometimes vulnerable",
             Self::Suspected => "is still suspected",
-            Self::Gone => "no longer works",
-            Self::Untried => "could not be tried: the place is missing, or no call of it works",
+            Self::Gone => "fixed",
+            Self::Untried => "could not be tested: the place is missing, or no call of it works",
         }
     }
 
@@ -204,7 +204,7 @@ impl State {
     }
 }
 
-/// A finding, and the result of trying it again.
+/// A finding, and the result of testing it again.
 struct Tried<'a> {
     finding: &'a Finding,
     now: Option<&'a Finding>,
@@ -263,6 +263,6 @@ fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {
         desk.console.out(&format!("{} {title}: {}{by_design}", finding.id, state.word()));
     }
     if is_list {
-        desk.console.out(&format!("{works} still work, {gone} do not, {untried} not tried"));
+        desk.console.out(&format!("{works} still vulnerable, {gone} fixed, {untried} not tested"));
     }
 }

@@ -36,7 +36,7 @@ pub(in crate::cli) fn output_help(
     suffixes: impl IntoIterator<Item = &'static str>,
 ) -> String {
     let known: Vec<&str> = suffixes.into_iter().collect();
-    format!("{what}, format by suffix: {}; any number of times", known.join(" "))
+    format!("{what}, format by suffix: {}; repeatable", known.join(" "))
 }
 
 /// How results are shown

@@ -29,10 +29,10 @@ pub(super) struct TargetArgs {
     /// URL of a running MCP server
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
-    /// Header for a URL target; any number of times
+    /// Header for a URL target; repeatable
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     headers: Vec<String>,
-    /// Environment variable of a started target; any number of times
+    /// Environment variable of a started target; repeatable
     #[arg(long = "env", value_name = "KEY=VALUE")]
     env: Vec<String>,
     /// Working directory of a started target

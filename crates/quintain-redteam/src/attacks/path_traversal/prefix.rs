@@ -88,7 +88,7 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
         return None;
     }
     let title = format!("Path traversal in `{}` ({})", trial.aim.place, beside.attempt.form);
-    let what = "the server answers for one sibling folder as for the allowed folder, and refuses another sibling folder";
+    let what = "the server treats a sibling folder like the allowed folder, and refuses another sibling folder";
     Some(Hit::confirmed(title, what).by(beside).fault("sibling"))
 }
 

@@ -1,4 +1,4 @@
-//! Files that one tool takes in and another returns: reads a file outside the allowed folder in two steps.
+//! Files that one tool accepts and another returns: reads a file outside the allowed folder in two steps.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::knowledge::{Sense, words};
 /// The maximum number of calls that may return the file afterwards.
 const WATCHERS: usize = 4;
 
-/// Whether an argument is the path of a file that the tool takes in without changing it.
+/// Whether an argument is the path of a file that the tool accepts and does not change.
 pub(super) fn takes_in(tool: &Tool, aim: &Aim) -> bool {
     let name = words(tool.name().unwrap_or_default());
     Sense::TakesIn.is_in(&name)

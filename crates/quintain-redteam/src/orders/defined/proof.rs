@@ -141,7 +141,7 @@ impl<'a> Sight<'a> {
             return None;
         }
         if holds(&self.sent) {
-            return Some(Seen::unsure(format!("{what}, as the request does")));
+            return Some(Seen::unsure(format!("{what}, but so does the request (weak evidence)")));
         }
         if fresh || self.whole {
             return Some(Seen::sure(what));

@@ -157,7 +157,7 @@ mod tests {
         );
         assert_eq!(
             mistakes("{id: vigenere, config: {key: '1'}}"),
-            ["`key` must be a text with letters from a to z, not text"]
+            ["`key` must be a text with letters from a to z, not `1`"]
         );
     }
 

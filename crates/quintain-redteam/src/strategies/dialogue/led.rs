@@ -37,7 +37,7 @@ pub(in crate::strategies) static MISCHIEVOUS_USER: Dialogue = Dialogue {
         docs: docs! {
             what: "Before each of `maxTurns` turns (default 5), asks a model what a mischievous \
                    user would say next. Needs a model.",
-            why: "Real users change the subject, joke and return to it.",
+            why: "Real users digress, joke and then return to their request.",
             example: "strategies:\n  - id: mischievous-user\n    config: {maxTurns: 8}",
         },
         since: "0.1.0",

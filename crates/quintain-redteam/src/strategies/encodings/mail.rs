@@ -37,7 +37,7 @@ pub(in crate::strategies) static UUENCODE: Converter = Converter {
         docs: docs! {
             what: "Encodes the bytes as uuencode lines, without the lines that begin and end a \
                    file.",
-            why: "Models know this old encoding; filters have forgotten it.",
+            why: "Models know this old encoding; few filters do.",
             example: "strategies:\n  - uuencode",
         },
         since: "0.1.0",

@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(first("ascii-art", "a b").split("\n\n").count(), 2);
         assert_eq!(
             mistakes("{id: ascii-art, config: {ink: ''}}"),
-            ["`ink` must be a single character, not text"]
+            ["`ink` must be a single character, not an empty text"]
         );
     }
 

@@ -101,7 +101,7 @@ pub(in crate::strategies) static TASK_FRAMING: Converter = Converter {
         docs: docs! {
             what: "Presents the text as something to work on: a draft to finish, a test to fill \
                    in, a lecture to prepare, a log to explain.",
-            why: "Models judge a request inside of a task less strictly than a direct request.",
+            why: "Models judge a request inside a task less strictly than a direct request.",
             example: "strategies:\n  - task-framing",
         },
         since: "0.1.0",
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(made, ["<x>"]);
         assert_eq!(
             mistakes("{id: jailbreak-templates, config: {templates: [hello]}}"),
-            ["`templates` must be texts with `{objective}`, not text"]
+            ["`templates` must be texts with `{objective}`, not `hello`"]
         );
     }
 

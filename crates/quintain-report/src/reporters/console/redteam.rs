@@ -96,7 +96,11 @@ impl Screen {
 
     fn proof(&self, proof: &Proof, block: &mut Vec<String>) {
         let max = self.options.max_cell;
-        let text = format!("{}: {}", line(&proof.form, max), line(&proof.what, max * 2));
+        let text = format!(
+            "{}: {}",
+            line(proof.form.trim_end_matches(':'), max),
+            line(&proof.what, max * 2)
+        );
         block.extend(wrap(&text, self.width - INDENT, 4).iter().map(|text| indented(text)));
         let mut add = |label: &str, text: &str| {
             for (at, text) in wrap(text, self.width - INDENT - 11, 3).iter().enumerate() {

@@ -129,7 +129,8 @@ fn description(finding: &Finding) -> String {
         format!("{}, {}, {tags}", line(&finding.id, 40), Standing::of(finding).word()),
     ];
     for proof in finding.proofs.iter().take(MAX_PROOFS) {
-        lines.push(format!("{}: {}", line(&proof.form, 250), excerpt(&proof.what, MAX_TEXT)));
+        let form = line(proof.form.trim_end_matches(':'), 250);
+        lines.push(format!("{form}: {}", excerpt(&proof.what, MAX_TEXT)));
         lines.extend(proof.attempt.observations.iter().take(5).map(|one| seen(one, MAX_TEXT)));
     }
     let more = finding.proofs.len().saturating_sub(MAX_PROOFS);

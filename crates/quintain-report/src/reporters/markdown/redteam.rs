@@ -127,7 +127,7 @@ fn details(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
         writeln!(out, "- {place}: {}", inline(&line(&one.title, 250)))?;
     }
     for proof in finding.proofs.iter().take(MAX_PROOFS) {
-        let (form, what) = (line(&proof.form, 250), line(&proof.what, 500));
+        let (form, what) = (line(proof.form.trim_end_matches(':'), 250), line(&proof.what, 500));
         writeln!(out, "- {}: {}", inline(&form), inline(&what))?;
     }
     let more = finding.proofs.len().saturating_sub(MAX_PROOFS);

@@ -92,7 +92,7 @@ pub(super) fn select(value: &Variable, args: &Args<'_>, wanted: bool) -> Result<
             "gt" | "greaterthan" => number(item) > number(&other),
             "le" => number(item) <= number(&other),
             "ge" => number(item) >= number(&other),
-            _ => return Err(failed(format!("there is no test `{name}`"))),
+            _ => return Err(failed(format!("unknown test `{name}`"))),
         })
     };
     let mut kept = Vec::new();

@@ -11,9 +11,10 @@ pub(in super::super) static LLM_RUBRIC: Graded = Graded {
         summary: "A model judges that the output meets a rubric",
         docs: r"# What it does
 Asks a model whether the output meets the rubric in `value`. With `threshold`, the score must also be at
-least that high. `rubricPrompt` replaces the default question; `provider` selects the model.
+least that high. `rubricPrompt` replaces the default question; `provider` is read, but has no effect yet.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -36,7 +37,8 @@ pub(in super::super) static AGENT_RUBRIC: Graded = Graded {
         docs: r"# What it does
 Like `llm-rubric`, but the judge is an agent that can use tools.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -59,7 +61,8 @@ pub(in super::super) static SEARCH_RUBRIC: Graded = Graded {
         docs: r"# What it does
 Like `llm-rubric`, but the judge searches the web for facts.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -83,7 +86,8 @@ pub(in super::super) static G_EVAL: Graded = Graded {
 Asks a model to derive evaluation steps from the criteria in `value` and to score the output by them. The
 scores of several criteria are averaged. Passes if the score is at least `threshold` (default 0.7).
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -106,7 +110,8 @@ pub(in super::super) static FACTUALITY: Graded = Graded {
         docs: r"# What it does
 Asks a model whether the output agrees with the statement in `value`.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -129,7 +134,8 @@ pub(in super::super) static CLOSED_QA: Graded = Graded {
         docs: r"# What it does
 Asks a model whether the output, as the answer to the prompt, meets the criterion in `value`.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -153,7 +159,8 @@ pub(in super::super) static ANSWER_RELEVANCE: Graded = Graded {
 Asks a model how relevant the output is to the variable `query`, or to the prompt if there is no such
 variable. Passes if the score is at least `threshold` (default 0.5).
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -178,7 +185,8 @@ Asks a model how much of the output is supported by the variable `context` (or t
 `contextTransform` extracts from the response), given the question in the variable `query`. Passes if the
 score is at least `threshold` (default 0.5).
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -207,7 +215,8 @@ Asks a model how much of the statement in `value` is in the variable `context` (
 `contextTransform` extracts from the response, or in the prompt if there is neither). Passes if the score
 is at least `threshold` (default 0.5).
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -234,7 +243,8 @@ Asks a model how much of the variable `context` (or of the context that `context
 the response) is needed for the question in the variable `query`. Passes if the score is at least
 `threshold` (default 0.5).
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -259,7 +269,8 @@ Moves a window over the messages of the conversation and asks a model whether th
 relevant. Passes if the share of relevant answers is at least `threshold` (default 0.5).
 `config.windowSize` sets the number of messages in the window.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -278,13 +289,14 @@ pub(in super::super) static SIMILAR: Graded = Graded {
     meta: &Meta {
         id: "similar",
         aliases: &["similar:cosine", "similar:dot", "similar:euclidean"],
-        summary: "The output has a similar meaning as a text",
+        summary: "The output is similar in meaning to a text",
         docs: r"# What it does
 Compares the embedding of the output with that of the text in `value`, or of a list of texts, one of which
 must be similar. Passes if the cosine similarity is at least `threshold` (default 0.75). `similar:dot` and
 `similar:euclidean` use another measure.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -308,7 +320,8 @@ pub(in super::super) static CLASSIFIER: Graded = Graded {
 Asks the classifier in `provider` for the score of the class in `value`, or of the best class without
 `value`. Passes if the score is at least `threshold` (default 1).
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -335,7 +348,8 @@ pub(in super::super) static MODERATION: Graded = Graded {
 Sends the prompt and the output to a moderation service and passes if it flags nothing. `value` limits the
 check to a list of categories.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -359,7 +373,8 @@ pub(in super::super) static PI: Graded = Graded {
 Asks the Pi scoring service how well the output satisfies the question in `value`. Passes if the score is
 at least `threshold` (default 0.5).
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -384,7 +399,8 @@ Shows a model the steps of the case (see `trajectory:step-count`) and the output
 reached the goal in `value` (text, or a map with `goal`). For a case without an MCP server the result is
 an error.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml
@@ -409,7 +425,8 @@ pub(in super::super) static HUMAN: Graded = Graded {
         docs: r"# What it does
 Leaves the verdict to a person. There is no verdict until a person has judged the output.
 
-Without a judge the result is an error, never a pass, also with `not-`.
+Quintain does not support models as judges yet: the result is an error, never a pass, even with
+`not-`.
 
 # Example
 ```yaml

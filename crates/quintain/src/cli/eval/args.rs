@@ -20,7 +20,7 @@ use crate::cli::reports::Show;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(in crate::cli) struct Args {
-    /// Suite file; any number of times
+    /// Suite file; repeatable
     #[arg(short, long, value_name = "FILE", num_args = 1..)]
     pub(super) config: Vec<PathBuf>,
     #[command(flatten)]
@@ -52,13 +52,13 @@ pub(in crate::cli) struct Args {
     /// Overwrite snapshots that differ
     #[arg(short, long)]
     pub(super) update_snapshots: bool,
-    /// Variable for all tests; any number of times
+    /// Variable for all tests; repeatable
     #[arg(long = "var", value_name = "NAME=VALUE")]
     pub(super) vars: Vec<String>,
     /// Description of this run
     #[arg(long, value_name = "TEXT")]
     pub(super) description: Option<String>,
-    /// Tag of this run; any number of times
+    /// Tag of this run; repeatable
     #[arg(long = "tag", value_name = "NAME=VALUE")]
     pub(super) tags: Vec<String>,
     /// File with additional environment variables, one NAME=VALUE per line; `$` is not expanded
@@ -76,7 +76,7 @@ pub(in crate::cli) struct Args {
     /// Resume an interrupted run [default: the latest]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     pub(super) resume: Option<String>,
-    /// Run the tests again that ended in an error [default: of the latest run]
+    /// Rerun the tests that ended in an error [default: of the latest run]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest", conflicts_with = "resume")]
     pub(super) retry_errors: Option<String>,
     /// Run again whenever a file of the suite or the program of a server changes
@@ -125,7 +125,7 @@ pub(super) struct Filters {
     #[arg(long, value_name = "REGEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     filter_prompts: Option<String>,
-    /// Only tests with this metadata; any number of times
+    /// Only tests with this metadata; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     filter_metadata: Vec<String>,

@@ -16,7 +16,7 @@ pub(in crate::cli) struct Begun {
     pub(in crate::cli) store: Store,
     pub(in crate::cli) run: Run,
     pub(in crate::cli) info: RunInfo,
-    /// Run only the cases again that ended in an error.
+    /// Rerun only the cases that ended in an error.
     pub(in crate::cli) retry_errors: bool,
     /// What the command line said about the target, besides its name.
     pub(in crate::cli) given: Given,

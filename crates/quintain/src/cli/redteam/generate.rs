@@ -237,7 +237,7 @@ fn tell(args: &Args, files: &[(PathBuf, String)], made: &Regression, left: &[Not
         desk.console.out(&path.display().to_string());
     }
     desk.console.note(&format!(
-        "{} tests; {} attacks only in `redteam run`",
+        "{} tests written; {} attacks can only run with `redteam run`",
         made.tests.len(),
         left.len()
     ));

@@ -240,7 +240,7 @@ fn plugins(args: &Args, fits: Option<&[(&'static dyn Attack, Fit)]>) -> String {
         match fit {
             Fit::Suits => {}
             Fit::Lacks(why) => line("# ", attack.meta().id, why),
-            Fit::NoPlace => line("# ", attack.meta().id, "nothing that it attacks is listed"),
+            Fit::NoPlace => line("# ", attack.meta().id, "does not apply: no matching tools"),
         }
     }
     text

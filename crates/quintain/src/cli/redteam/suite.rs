@@ -145,10 +145,11 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         }
         let left = match made.left.len() {
             0 => String::new(),
-            left => format!("; {left} without a test, see the end of the file"),
+            1 => "; 1 finding has no test (listed at the end of the file)".to_owned(),
+            left => format!("; {left} findings have no test (listed at the end of the file)"),
         };
         let tests = if made.tests.len() == 1 { "test" } else { "tests" };
-        desk.console.note(&format!("{} {tests}{left}", made.tests.len()));
+        desk.console.note(&format!("{} {tests} written{left}", made.tests.len()));
         desk.console.note(&format!("next: quintain eval -c {}", args.output.display()));
     }
     Ok(Exit::Passed)

@@ -47,15 +47,18 @@ const NAMED: usize = 10;
 pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
     let chosen = chosen(args, store, desk).await?;
     if chosen.len() > 1 && !args.yes {
-        let what = format!("this deletes {}", span(&chosen));
+        let what = span(&chosen);
         if !desk.context.answers {
             desk.console.error(
-                &format!("{what}\n{}", names(&chosen)),
+                &format!("refusing to delete without confirmation: {what}\n{}", names(&chosen)),
                 Some("nothing was deleted; add `--yes` to delete them"),
             );
             return Ok(Exit::Usage);
         }
-        let text = format!("{what}\n{}\ndelete them permanently? [y]es, [N]o", names(&chosen));
+        let text = format!(
+            "this deletes {what}\n{}\ndelete them permanently? [y]es, [N]o",
+            names(&chosen)
+        );
         let answer = ask_user(&text, desk).await.to_ascii_lowercase();
         if !matches!(answer.as_str(), "y" | "yes") {
             desk.console.note("nothing was deleted");

@@ -20,7 +20,7 @@ use super::reports::output_help;
 use super::{Desk, baseline};
 use crate::exit::Exit;
 
-/// Check the MCP servers that clients are configured with, without starting them
+/// Check the MCP servers in client configurations without starting them
 ///
 /// Without FILE, searches for the configurations of all known clients on this machine and in this folder.
 /// A FILE is a configuration of any client, or a saved response to `tools/list`.

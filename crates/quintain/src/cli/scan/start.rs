@@ -124,7 +124,7 @@ impl Consent {
             return answer;
         }
         let (title, shown) = (visible(&asked.title), visible(&asked.shown));
-        let text = format!("{title}\n  {shown}\nstart it? [y]es, [N]o, [a]ll, [q]uit asking");
+        let text = format!("{title}\n  {shown}\nstart it? [y]es, [N]o, [a]ll, [q]uit");
         let answer = match ask_user(&text, desk).await.to_ascii_lowercase().as_str() {
             "y" | "yes" => true,
             "a" | "all" => *self.rest.insert(true),
