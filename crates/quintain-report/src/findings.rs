@@ -24,7 +24,7 @@ const MAX_UNTROUBLED: usize = 12;
 pub(crate) const WORST_FIRST: [Severity; 5] =
     [Severity::Critical, Severity::High, Severity::Medium, Severity::Low, Severity::Info];
 
-/// Prefix of the assertion of a bout; the id of the attack follows.
+/// Prefix of the assertion of a trial; the id of the attack follows.
 pub(crate) const BOUT: &str = "quintain:redteam:";
 
 /// The attack that a case belongs to; none for a test of a suite.
@@ -33,7 +33,7 @@ pub(crate) fn bout(case: &CaseResult) -> Option<&str> {
     gist::kind(first).strip_prefix(BOUT)
 }
 
-/// The findings that a bout of this attack shows, matched by place or by title.
+/// The findings that a trial of this attack shows, matched by place or by title.
 pub(crate) fn shown_by<'r>(
     report: &'r RedteamReport,
     attack: &str,

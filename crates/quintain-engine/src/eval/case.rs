@@ -33,7 +33,7 @@ pub(super) struct Answered {
 pub(super) struct CaseState<'a> {
     pub(super) asker: Asker<'a>,
     pub(super) evidence: Evidence,
-    /// The recorded answer of the target, if the case is judged again.
+    /// The stored response of the target, if the case is judged again.
     recorded: Option<Result<Answered, String>>,
 }
 

@@ -172,7 +172,7 @@ impl RunContext<'_> {
         verdicts.map(|verdict| self.with_snapshot(verdict, evidence)).collect()
     }
 
-    /// Writes the snapshot that a verdict proposes, if the run may. The written text replaces the recorded answer, so
+    /// Writes the snapshot that a verdict proposes, if the run may. The written text replaces the stored one, so
     /// that judging again compares with it.
     fn with_snapshot(&self, mut verdict: Verdict, evidence: &mut Evidence) -> Verdict {
         let Some(proposal) = verdict.proposal.take() else { return verdict };

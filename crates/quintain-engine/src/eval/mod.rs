@@ -54,7 +54,7 @@ pub struct Job<'a> {
     pub settings: &'a Settings,
     pub info: &'a RunInfo,
     pub earlier: Option<&'a PreviousRun>,
-    /// If set, nothing is sent: these recorded answers are judged again.
+    /// If set, nothing is sent: these stored responses are judged again.
     pub recording: Option<&'a Recording>,
 }
 

@@ -28,7 +28,7 @@ pub struct Recording {
 type Key = (Sameness, String, String, u32);
 
 impl Recording {
-    /// Finds the recorded answers for the cases of a plan, and removes cases without one from the plan.
+    /// Finds the stored responses for the cases of a plan, and removes cases without one from the plan.
     ///
     /// # Errors
     /// When the store cannot be read.

@@ -122,7 +122,7 @@ impl Free {
                     format!("`{place}` {verb} any file; no allowed folder is declared ({form})");
                 Hit::confirmed(title, what)
                     .severity(Severity::Low)
-                    .note("the server declares no allowed folder, so it serves any file")
+                    .note("the server declares no allowed folder, so no path is restricted")
             }
             Self::Served => {
                 let title =

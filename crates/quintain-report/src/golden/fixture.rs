@@ -148,7 +148,7 @@ impl Case {
         self
     }
 
-    /// A repetition is a test of its own, in the group of the first.
+    /// A repetition is a separate test in the group of the first.
     fn again(mut self, repeat: u32) -> Self {
         self.0.test_idx += repeat as usize;
         self.0.repeat = repeat;

@@ -158,7 +158,7 @@ fn rows_say_what_promptfoos_rows_say() {
     let output: Output = serde_json::from_str(&document()).unwrap();
     let rows = output.results.results;
     let indices: Vec<_> = rows.iter().map(|row| (row.test_idx, row.prompt_idx)).collect();
-    // A repetition is a test of its own.
+    // A repetition is a separate test.
     let expected = [
         (0, 0),
         (0, 1),

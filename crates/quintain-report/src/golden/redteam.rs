@@ -355,7 +355,7 @@ fn learned() -> Insight {
     }
 }
 
-/// A bout per attack and place, as a run reports them.
+/// A trial per attack and place, as a run reports them.
 pub(super) fn bouts(report: &RedteamReport) -> Vec<CaseResult> {
     let bout = |at: usize, attack: &str, place: &str, title: Option<&str>| {
         let assertion = json!({"type": format!("quintain:redteam:{attack}"), "metric": attack});

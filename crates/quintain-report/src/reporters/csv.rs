@@ -71,11 +71,11 @@ struct Table {
     /// By column.
     metrics: BTreeMap<usize, BTreeSet<String>>,
     described: bool,
-    /// Whether the cases include bouts of a red-team run.
+    /// Whether the cases include trials of a red-team run.
     attacked: bool,
 }
 
-/// Metadata of bouts.
+/// Metadata of trials.
 const OF_BOUTS: [&str; 3] = ["pluginId", "strategyId", "severity"];
 
 #[derive(Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! One HTML file for a browser, offline: summary and charts first, then every case in a table
+//! One HTML file that works offline: summary and charts first, then every case in a table
 //! that a small script builds from data in the file. Without scripts there is a plain table.
 //!
 //! The content security policy of the page forbids loading anything; its script and style are allowed by hash.

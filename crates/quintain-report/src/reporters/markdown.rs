@@ -1,4 +1,4 @@
-//! A summary for the page of a build: counts, failures first, expandable details.
+//! A summary for CI job pages: counts, failures first, expandable details.
 
 mod redteam;
 
@@ -36,7 +36,7 @@ quintain eval -c suite.yaml -o \"$GITHUB_STEP_SUMMARY.md\"
     since: "0.1.0",
 };
 
-/// Build servers reject summaries larger than a mebibyte.
+/// CI servers reject summaries larger than a mebibyte.
 const MAX_FAILURES: usize = 100;
 const MAX_DETAILS: usize = 30;
 const MAX_PASSED: usize = 200;

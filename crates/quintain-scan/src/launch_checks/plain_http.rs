@@ -67,7 +67,7 @@ fn concern(part: &str, url: &str) -> Option<Concern> {
     let concern = Concern::new(
         part,
         "The connection is not encrypted",
-        format!("`{host}` is another machine, and the URL is not encrypted"),
+        format!("`{host}` is another machine, and the URL does not use TLS"),
     );
     let concern = concern.help("use an `https:` URL, or a tunnel to a local port");
     Some(if near { concern.severity(Severity::Medium) } else { concern })

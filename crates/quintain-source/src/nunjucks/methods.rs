@@ -195,7 +195,7 @@ fn padding(subject: &str, args: &[Variable]) -> Result<String, Error> {
     let unit = argument(args, 1);
     let unit = if unit.is_undefined() { " ".to_owned() } else { text(&unit) };
     if unit.is_empty() {
-        return Err(failed("padding with nothing"));
+        return Err(failed("the padding text is empty"));
     }
     let missing = width.saturating_sub(subject.encode_utf16().count());
     Ok(unit.chars().cycle().take(missing).collect())

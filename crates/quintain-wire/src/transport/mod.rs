@@ -93,13 +93,13 @@ pub enum TransportError {
     Exited {
         /// The exit status as text.
         status: String,
-        /// The end of its stderr.
+        /// The last lines of stderr.
         stderr: String,
     },
     /// The target closed its output.
     #[error("the target closed its output{}", last_lines(.stderr))]
     OutputClosed {
-        /// The end of its stderr.
+        /// The last lines of stderr.
         stderr: String,
     },
     /// A line, event or body exceeded the limit.

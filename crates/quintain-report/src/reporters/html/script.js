@@ -115,7 +115,7 @@
     const facts = [column.target];
     if (run.prompts > 1) facts.push(column.prompt);
     facts.push("score " + one.score, took(one.ms));
-    if (one.again) facts.push("repetition " + (one.again + 1));
+    if (one.again) facts.push("repeat " + (one.again + 1));
     if (full && full.attempts > 1) facts.push("attempt " + full.attempts);
     if (one.place) facts.push(one.place);
     detail.append(make("p", "facts", facts.join(" · ")));

@@ -1,4 +1,4 @@
-//! Failed bouts. They wait for the findings, which contain the proofs.
+//! Failed trials. They wait for the findings, which contain the proofs.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::text::{count, excerpt, line};
 const MAX_PROOFS: usize = 20;
 const MAX_TEXT: usize = 2_000;
 
-/// A failed bout, complete except for its findings.
+/// A failed trial, complete except for its findings.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Bout {
     pub(super) column: usize,
@@ -57,7 +57,7 @@ pub(super) fn properties(out: &mut impl Write, report: &RedteamReport) -> io::Re
     writeln!(out, "    </properties>")
 }
 
-/// Confirmed findings without a failed bout: they were detected after their bout had ended.
+/// Confirmed findings without a failed trial: they were detected after their trial had ended.
 pub(super) fn late<'r>(
     bouts: &mut Spool,
     report: &'r RedteamReport,
@@ -74,7 +74,7 @@ pub(super) fn late<'r>(
     Ok(late)
 }
 
-/// The failed bouts of a column.
+/// The failed trials of a column.
 pub(super) fn write(
     out: &mut impl Write,
     bouts: &mut Spool,

@@ -19,7 +19,7 @@ const MAX_FINDINGS: usize = 100;
 const MAX_DETAILS: usize = 30;
 const MAX_PROOFS: usize = 5;
 const MAX_LISTED: usize = 50;
-/// Maximum bytes of one side of an exchange, because build pages limit the size of a summary.
+/// Maximum bytes of one side of an exchange, because CI job pages limit the size of a summary.
 const MAX_SIDE: usize = 1_500;
 const MAX_ROWS: usize = 300;
 /// Longer commands are omitted, because a truncated command is useless.

@@ -62,7 +62,7 @@ pub(super) fn replace(value: &Variable, args: &Args<'_>) -> Result<Variable, Err
     Ok(subject.replacen(&old, &new, limit).into())
 }
 
-/// Tags and comments go; white space is squeezed, unless line breaks are to be kept.
+/// Removes tags and comments, and collapses white space unless line breaks are kept.
 pub(super) fn striptags(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {
     let stripped = without_tags(&normal(value));
     let trimmed = stripped.trim();
