@@ -19,7 +19,9 @@ pub(crate) struct CheckedResolver {
 
 impl std::fmt::Debug for CheckedResolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CheckedResolver").field("destinations", &self.destinations).finish()
+        f.debug_struct("CheckedResolver")
+            .field("destinations", &self.destinations)
+            .finish_non_exhaustive()
     }
 }
 
@@ -48,12 +50,11 @@ impl Resolve for CheckedResolver {
         let destinations = self.destinations.clone();
         let is_checked = self.is_checked(&text);
         Box::pin(async move {
-            let found: Addrs = match finding {
-                Some(finding) => finding.await?,
-                None => {
-                    let found = tokio::net::lookup_host((text.as_str(), 0)).await?;
-                    Box::new(found.collect::<Vec<_>>().into_iter())
-                }
+            let found: Addrs = if let Some(finding) = finding {
+                finding.await?
+            } else {
+                let found = tokio::net::lookup_host((text.as_str(), 0)).await?;
+                Box::new(found.collect::<Vec<_>>().into_iter())
             };
             if !is_checked {
                 return Ok(found);
