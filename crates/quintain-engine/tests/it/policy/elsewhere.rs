@@ -90,7 +90,7 @@ async fn no_redirect_leads_to_another_address() {
         ];
         for suite in suites {
             let before = pair.front.connections();
-            let told = pair.bench.run(&asked, &pair.only_front()).await;
+            let told = pair.bench.run(&suite, &pair.only_front()).await;
             assert!(pair.front.connections() > before, "{status} {suite}\n{told}");
             assert_eq!(pair.back.connections(), 0, "{status} {suite}\n{told}");
         }
@@ -106,7 +106,7 @@ async fn a_redirect_to_another_name_of_the_same_address_is_one_to_another_addres
     .await;
     let config = json!({"method": "POST", "body": {"a": 1}});
     let suite = echo(&json!({"targets": [{"id": pair.front.url("/"), "config": config}]}));
-    let told = pair.bench.run(&asked, &pair.only_front()).await;
+    let told = pair.bench.run(&suite, &pair.only_front()).await;
     assert!(!told.contains("it was followed"), "{told}");
 }
 
