@@ -18,7 +18,7 @@ pub(super) fn rows(bench: &Bench) -> Vec<Row> {
     };
     let mut rows: Vec<Row> = suites(bench)
         .into_iter()
-        .map(|(key, name, suite)| row(key, suite, &format!("secret/{name}")))
+        .map(|(key, name, suite)| row(key, suite, format!("secret/{name}").trim_end_matches('/')))
         .collect();
     for (key, name) in [
         ("prompts with dots", "open/../secret/prompt.txt"),
