@@ -1,5 +1,5 @@
-//! The free text of a value in one buffer, so that one search finds whether a secret is in it. Names of fields and
-//! variants are ours and left out; nothing is escaped, and nothing is allocated for each string.
+//! Collects the free text of a value in one buffer, so that one search shows whether it contains a secret. Names of
+//! fields and variants are constants of this program and are left out.
 
 use serde::ser::{
     Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
@@ -7,9 +7,9 @@ use serde::ser::{
 };
 use serde_json::Error;
 
-/// Between two texts. It is no letter, so that words end here.
+/// Separates two texts. It is not a letter, so words end here.
 const END: u8 = 0;
-/// As much as a usual result has, so that the buffer rarely grows.
+/// Initial capacity: larger than most results, so that the buffer rarely grows.
 const ROOM: usize = 4_096;
 
 /// Strings, keys of maps and, if asked for, numbers.
@@ -74,7 +74,7 @@ impl Serializer for &mut Collector {
 
     fn serialize_bytes(self, bytes: &[u8]) -> Result<(), Error> {
         self.add(bytes);
-        // JSON has no bytes: they become numbers.
+        // JSON represents bytes as numbers.
         bytes.iter().try_for_each(|byte| self.serialize_u8(*byte))
     }
 

@@ -1,5 +1,5 @@
-//! Masked values that several listeners share. Each of them asks for the proof, and none of them has to search
-//! again unless more secrets are known by then.
+//! Masked values that the store and several listeners share. Nobody has to search them again unless more secrets are
+//! known by then.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -14,9 +14,9 @@ use super::{Masked, Redactor};
 #[derive(Debug)]
 pub struct SharedMasked<T> {
     value: Arc<T>,
-    /// Who masked it.
+    /// The redactor that masked it.
     redactor: Redactor,
-    /// How many texts were known then, at least.
+    /// Number of needles that it knew, at least.
     known: usize,
 }
 
@@ -41,7 +41,7 @@ impl<T> SharedMasked<T> {
         Masked(Cow::Owned(make(&self.value)))
     }
 
-    /// The value on its own.
+    /// The value itself.
     pub fn into_inner(self) -> Arc<T> {
         self.value
     }
@@ -54,7 +54,7 @@ impl Redactor {
     where
         T: Serialize + DeserializeOwned + Clone,
     {
-        // Before the search: what is learned meanwhile counts as unknown.
+        // Read before the search, so that what is learned meanwhile counts as unknown.
         let known = self.count();
         let masked = match self.masked(&*value) {
             Ok(masked) => masked.into_changed(),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_of_another_redactor_does_not_count() {
+    fn what_another_redactor_masked_is_masked_again() {
         let (ours, other) = (Redactor::default(), Redactor::default());
         ours.learn(&SecretString::from("our-secret"));
         other.learn(&SecretString::from("other-secret"));

@@ -85,7 +85,7 @@ impl Show {
     }
 }
 
-/// All reports of a run. The only place that opens reports, and masks secrets in every event.
+/// All reports of a run. The only place that opens reports; it accepts only masked events.
 pub(in crate::cli) struct Feed {
     reports: Vec<Named>,
     redactor: Redactor,
@@ -174,7 +174,7 @@ impl Feed {
         }
     }
 
-    /// An event that does not come from a job. What was stored was masked then, but more may be known now.
+    /// Masks an event that does not come from a job. A stored one was masked, but more secrets may be known now.
     pub(in crate::cli) fn unmasked(&mut self, event: impl Into<Emitted>) {
         let event = masked::emitted(event, &self.redactor);
         self.event(&event);

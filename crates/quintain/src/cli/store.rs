@@ -16,7 +16,7 @@ pub(super) async fn open(desk: &Desk) -> Result<Store, StoreError> {
     open_folder(&folder, desk).await
 }
 
-/// The store of a folder. Says so if it has to be brought to the current version first.
+/// Opens the store of a folder. Prints a note if it migrates the file to the current version.
 pub(super) async fn open_folder(folder: &Path, desk: &Desk) -> Result<Store, StoreError> {
     let migrating = |runs| match runs {
         0 => {}

@@ -88,7 +88,7 @@ fn case(ordinal: usize, status: CaseStatus) -> CaseResult {
     }
 }
 
-/// A result as a run that knows no secrets shares it. A writer does not take its word for that.
+/// A result that a redactor without secrets masked. A writer masks it again.
 fn shared(case: CaseResult) -> MaskedCase {
     masked::case(case, &Redactor::default())
 }
