@@ -50,7 +50,7 @@ fn runs(program: &str) -> bool {
     quiet.is_ok_and(|status| status.success())
 }
 
-/// Whether the test of the store finds a server to start. Debian keeps one folder per version beside the search path.
+/// Whether the test of the store finds a server to start. Debian keeps one folder per version outside the search path.
 fn has_postgresql() -> bool {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let path = env::var_os("PATH").unwrap_or_default();

@@ -258,7 +258,9 @@ impl Prepared {
         let redactor = world.redactor.clone();
         let handle = RunHandle::start(id, redactor, slots.reserve(), move |running| async move {
             match kind {
-                Kind::Eval(ready) => ready.run(info, opened, &world, store, running).await,
+                Kind::Eval(ready) => {
+                    Box::pin(ready.run(info, opened, &world, store, running)).await
+                }
                 Kind::Redteam(ready) => ready.run(info, &world, store, running).await,
             }
         })?;

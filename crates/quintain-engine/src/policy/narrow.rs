@@ -1,6 +1,8 @@
 //! What two policies both allow. Whoever runs jobs has one, and each request brings its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use quintain_wire::destination::Destination;
 
 use super::{Access, Policy, real_path};
 
@@ -12,13 +14,11 @@ impl Policy {
             (one == other).then(|| one.clone())
         }
         Self {
-            files: self.files.narrowed_by(&other.files, deeper),
+            files: self.files.narrowed_by(&other.files, |one, other| deeper(one, other)),
             variables: self.variables.narrowed_by(&other.variables, same),
             commands: self.commands.narrowed_by(&other.commands, same),
             interpreters: self.interpreters.narrowed_by(&other.interpreters, same),
-            addresses: self
-                .addresses
-                .narrowed_by(&other.addresses, |one, other| one.narrowed_by(other)),
+            addresses: self.addresses.narrowed_by(&other.addresses, Destination::narrowed_by),
             logins: self.logins && other.logins,
         }
     }
@@ -37,12 +37,12 @@ impl<T: Clone> Access<T> {
 }
 
 /// Of a folder and something below it, the latter.
-fn deeper(one: &PathBuf, other: &PathBuf) -> Option<PathBuf> {
+fn deeper(one: &Path, other: &Path) -> Option<PathBuf> {
     let real = (real_path(one)?, real_path(other)?);
     if real.0.starts_with(&real.1) {
-        return Some(one.clone());
+        return Some(one.to_owned());
     }
-    real.1.starts_with(&real.0).then(|| other.clone())
+    real.1.starts_with(&real.0).then(|| other.to_owned())
 }
 
 #[cfg(test)]

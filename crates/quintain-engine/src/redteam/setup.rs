@@ -215,7 +215,8 @@ impl Setup {
             return Proposals::default();
         };
         listen(Event::Phase(Phase::Propose).into());
-        let asked = self.budget.within(Proposals::ask(order, redteam_run, surfaces)).await;
+        let asked =
+            self.budget.within(Box::pin(Proposals::ask(order, redteam_run, surfaces))).await;
         let proposals = asked.unwrap_or_else(|| {
             let why = self.budget.why().unwrap_or_else(|| "interrupted".to_owned());
             Proposals::none(order, why)
@@ -300,20 +301,21 @@ async fn opened(
     };
     let address = if port == 0 { host.to_owned() } else { format!("{host}:{port}") };
     let destinations = redteam_run.world.policy.destinations();
-    let why = match destinations.check_pair(host, port) {
-        Ok(()) => match Listener::open(host, port).await {
-            Ok(listener) => return Ok(Ok(Some(listener))),
-            Err(error) => format!("cannot listen on `{address}`: {error}"),
-        },
-        Err(_) => {
-            let denied = NotAllowed::Address(address.clone());
-            if ordered.is_some() {
-                return Err(RedteamError::Listener { address, denied });
-            }
-            denied.to_string()
-        }
-    };
-    Ok(Err(NotRun { what: "what only a connection to Quintain proves".to_owned(), why }))
+    if destinations.check_pair(host, port).is_ok() {
+        let opened = Listener::open(host, port).await.map(Some);
+        return Ok(
+            opened.map_err(|error| left_out(format!("cannot listen on `{address}`: {error}")))
+        );
+    }
+    let denied = NotAllowed::Address(address.clone());
+    if ordered.is_some() {
+        return Err(RedteamError::Listener { address, denied });
+    }
+    Ok(Err(left_out(denied.to_string())))
+}
+
+fn left_out(why: String) -> NotRun {
+    NotRun { what: "what only a connection to Quintain proves".to_owned(), why }
 }
 
 /// A random key, so that targets cannot predict marks.

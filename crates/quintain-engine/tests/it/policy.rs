@@ -54,7 +54,7 @@ fn is_shown(bench: &Bench, row: &Row, told: &str) -> bool {
 
 /// What is wrong with a row under a policy, if anything.
 async fn flaw(at: usize, under: Under) -> Option<String> {
-    // Everything anew, so that nothing is left of the last one.
+    // A fresh bench, so that nothing is left of the previous run.
     let bench = Bench::new().await;
     let row = rows(&bench).swap_remove(at);
     let policy = match under {

@@ -1,4 +1,4 @@
-//! Attacks under a policy: what they plant, start, listen on and read beside the calls that they send.
+//! Attacks under a policy: what they plant, start, listen on and read, apart from the calls that they send.
 
 use std::fs;
 

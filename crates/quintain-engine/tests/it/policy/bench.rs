@@ -154,7 +154,7 @@ impl Bench {
 
     fn world(&self) -> World {
         let mut env: BTreeMap<String, String> = BTreeMap::new();
-        // What stands first records that it was started.
+        // The first programs of the search path record that they were started.
         let own = self.root.join("open/bin").display().to_string();
         env.insert("PATH".to_owned(), format!("{own}:{}", std::env::var("PATH").unwrap()));
         env.insert("HOME".to_owned(), std::env::var("HOME").unwrap_or_default());
@@ -187,13 +187,13 @@ impl Bench {
         }
     }
 
-    /// Everything that a run of a suite tells.
+    /// Everything that a run of a suite reports.
     pub(crate) async fn run(&self, suite: &Value, policy: &Policy) -> String {
         let work = EvalWork { suite: vec![self.text(suite)], ..EvalWork::default() };
         self.submit(Work::Eval(Box::new(work)), policy, None).await
     }
 
-    /// Everything that an attack on the target of a suite tells.
+    /// Everything that an attack on the target of a suite reports.
     pub(crate) async fn attack(&self, suite: &Value, policy: &Policy) -> String {
         let work = RedteamWork { suite: vec![self.text(suite)], ..RedteamWork::default() };
         self.submit(Work::Redteam(Box::new(work)), policy, None).await
@@ -204,7 +204,7 @@ impl Bench {
         Jobs::new(self.world(), Arc::new(Disk), store.cloned())
     }
 
-    /// Everything that a job tells: what is wrong with the request, every event, and how it ended.
+    /// Everything that a job reports: what is wrong with the request, every event, and how it ended.
     pub(crate) async fn submit(
         &self,
         work: Work,

@@ -32,7 +32,7 @@ pub(super) fn rows(bench: &Bench) -> Vec<Row> {
     );
     inherited.policy.variables = names(&["TZ"]);
     inherited.sign = Sign::WritesText("made", VARIABLE);
-    // A shell fills in what it is told of; this is no template of ours.
+    // The template is in `env` of the server; the shell only prints the variable.
     let dollars = Row {
         sign: Sign::WritesText("made", VARIABLE),
         ..row(
