@@ -50,8 +50,8 @@ impl Attack for UntypedResult {
         true
     }
 
-    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
-        let untyped = field.tools().filter(|(_, tool)| tool.output_schema().is_none());
+    fn inspect(&self, view: &TargetView<'_>) -> Vec<Hit> {
+        let untyped = view.tools().filter(|(_, tool)| tool.output_schema().is_none());
         let hit = |(server, name): (&str, &str)| {
             let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
             let what = "the tool is listed without `outputSchema`";

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum as _;
 
-use super::Desk;
+use super::App;
 use super::kinds::Kind;
 use crate::exit::Exit;
 
@@ -14,11 +14,11 @@ use crate::exit::Exit;
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {}
 
-pub(super) async fn run(_: Args, desk: &Desk) -> Exit {
+pub(super) async fn run(_: Args, app: &App) -> Exit {
     for kind in Kind::EVERY {
         let name = kind.to_possible_value();
         let name = name.as_ref().map_or("", |value| value.get_name());
-        desk.console.out(&format!("{:5}  {name}", kind.all().len()));
+        app.console.out(&format!("{:5}  {name}", kind.all().len()));
     }
     Exit::Passed
 }

@@ -14,8 +14,8 @@ use quintain_suite::suite::{Consent, Files};
 use serde_json::Value;
 use walkdir::WalkDir;
 
+use crate::external_services::value;
 use crate::interpreters::{Call, Interpreters};
-use crate::outside::value;
 use crate::policy::{Commands, Policy};
 use crate::world::World;
 

@@ -79,8 +79,8 @@ impl Interpreters {
                         format!("it did not return within {} ms", self.time.as_millis())
                     }
                     Failure::TooLong => format!("its result is longer than {} bytes", self.limit),
-                    Failure::Gone | Failure::Broken(_) => {
-                        format!("{failure}{}", worker.last_words().await)
+                    Failure::Exited | Failure::Broken(_) => {
+                        format!("{failure}{}", worker.stderr_suffix().await)
                     }
                 };
                 Answer::Failed(format!("Error running {name} script: {why}"))

@@ -3,12 +3,12 @@
 pub mod confined;
 pub mod eval;
 pub mod exchange;
+mod external_services;
 mod files;
 pub mod inquiry;
 mod interpreters;
 pub mod jobs;
 pub mod masked;
-mod outside;
 pub mod planted;
 pub mod policy;
 mod process;

@@ -70,17 +70,21 @@ pub fn emitted(emitted: impl Into<Emitted>, redactor: &Redactor) -> MaskedEvent 
 
 fn event(event: Event, redactor: &Redactor) -> Event {
     match event {
-        Event::Started(info) => Event::Started(kept(info, |info| run(info, redactor))),
+        Event::Started(info) => Event::Started(masked_arc(info, |info| run(info, redactor))),
         Event::Case(result) => Event::Case(case(result, redactor).into_inner()),
-        Event::Finished(summary) => Event::Finished(kept(summary, |one| totals(one, redactor))),
-        Event::Finding(found) => Event::Finding(kept(found, |found| finding(found, redactor))),
+        Event::Finished(summary) => {
+            Event::Finished(masked_arc(summary, |one| totals(one, redactor)))
+        }
+        Event::Finding(found) => {
+            Event::Finding(masked_arc(found, |found| finding(found, redactor)))
+        }
         Event::Warning(text) => Event::Warning(redactor.text(&text).into_owned()),
         Event::Phase(phase) => Event::Phase(phase),
     }
 }
 
 /// Returns the same `Arc` without a copy if nothing was masked.
-fn kept<T: Clone>(value: Arc<T>, mask: impl for<'a> Fn(&'a T) -> Masked<'a, T>) -> Arc<T> {
+fn masked_arc<T: Clone>(value: Arc<T>, mask: impl for<'a> Fn(&'a T) -> Masked<'a, T>) -> Arc<T> {
     let changed = mask(&value).into_changed();
     changed.map_or(value, Arc::new)
 }
@@ -150,7 +154,7 @@ pub(crate) fn finding<'a>(found: &'a Finding, redactor: &Redactor) -> Masked<'a,
         reproduce: None,
         replay: None,
         places: Vec::new(),
-        bout: None,
+        trial: None,
         strategies: Vec::new(),
         note: None,
         written: None,

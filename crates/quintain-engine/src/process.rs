@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn output_and_exit_code_are_told() {
+    async fn output_and_exit_code_are_reported() {
         let done = finished("echo $WORD; echo no >&2; exit 3").await.unwrap();
         assert_eq!(done.status.code(), Some(3));
         assert_eq!(

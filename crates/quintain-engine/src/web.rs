@@ -103,7 +103,7 @@ impl Web {
             }
             let response = client.send(sending).await.map_err(lost)?;
             let (status, headers) = (response.status(), response.headers().clone());
-            let Some(next) = elsewhere(&request.url, status, &headers) else {
+            let Some(next) = redirect_target(&request.url, status, &headers) else {
                 let body = net::bounded_body(response, self.limit).await?;
                 return Ok(Reply { status, headers, body });
             };
@@ -137,7 +137,7 @@ fn unsent(place: &str, error: SendError) -> WebError {
     }
 }
 
-fn elsewhere(url: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Url> {
+fn redirect_target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Url> {
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
@@ -155,12 +155,12 @@ mod tests {
         let url: Url = "http://h:1/a".parse().unwrap();
         let to = |place: &str| {
             let headers = HeaderMap::from_iter([(header::LOCATION, place.parse().unwrap())]);
-            elsewhere(&url, StatusCode::FOUND, &headers).map(String::from)
+            redirect_target(&url, StatusCode::FOUND, &headers).map(String::from)
         };
         assert_eq!(to("/b").as_deref(), Some("http://h:1/b"));
         for other in ["http://h:2/b", "https://h:1/b", "//evil/b", "http://["] {
             assert_eq!(to(other), None, "{other}");
         }
-        assert_eq!(elsewhere(&url, StatusCode::OK, &HeaderMap::new()), None);
+        assert_eq!(redirect_target(&url, StatusCode::OK, &HeaderMap::new()), None);
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quintain_wire::frame::{Recording, Tape};
+use quintain_wire::frame::{MemoryRecorder, Recording};
 use quintain_wire::limits::Limits;
 use quintain_wire::redact::Redactor;
 
@@ -32,7 +32,7 @@ pub struct World {
     /// Knows every secret of the run.
     pub redactor: Redactor,
     /// Records every frame, if set.
-    pub recorder: Option<Arc<Tape>>,
+    pub recorder: Option<Arc<MemoryRecorder>>,
     /// Declare the capability to receive tasks instead of results.
     pub tasks: bool,
     /// Size limits of a target's output.

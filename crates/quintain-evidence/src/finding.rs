@@ -305,7 +305,8 @@ pub struct Finding {
     pub places: Vec<Finding>,
     /// The trial that showed it, if that is not its rule at its place: any attack may crash a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bout: Option<TrialKey>,
+    #[serde(rename = "bout")]
+    pub trial: Option<TrialKey>,
     /// Which strategies led to it, if not the plain attack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strategies: Vec<String>,

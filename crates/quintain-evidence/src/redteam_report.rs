@@ -46,7 +46,8 @@ pub struct RedteamReport {
 pub struct AttackReport {
     pub attack: String,
     /// Number of attacked places.
-    pub bouts: usize,
+    #[serde(rename = "bouts")]
+    pub trials: usize,
     /// Number of attacked places where it worked.
     pub hits: usize,
     pub attempts: usize,

@@ -65,7 +65,7 @@ pub fn finding(
         reproduce: None,
         replay: None,
         fingerprint,
-        bout: None,
+        trial: None,
         group: None,
         places: Vec::new(),
         strategies: Vec::new(),

@@ -53,7 +53,7 @@ pub struct Knowledge {
     /// Arguments of valid calls; the target did not necessarily disclose them.
     pub given: Vec<Learned>,
     /// For tools without a valid call: the arguments that came closest.
-    pub drafts: Vec<Draft>,
+    pub drafts: Vec<RefusedArguments>,
     /// For tools with several modes: a call for each mode other than that of the baseline.
     #[serde(default)]
     pub modes: Vec<Mode>,
@@ -71,7 +71,7 @@ pub struct Knowledge {
 
 /// Arguments that a tool refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Draft {
+pub struct RefusedArguments {
     pub server: String,
     pub tool: String,
     pub args: Map<String, Value>,

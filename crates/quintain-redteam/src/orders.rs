@@ -41,9 +41,9 @@ use quintain_evidence::result::Place as Written;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
+use crate::accepted_findings::Suppression;
 use crate::attack::{AnyAttack, Given};
 use crate::attacks;
-use crate::baseline::Suppression;
 use crate::strategies::Tactic;
 
 /// A target that takes seconds for each call would keep a run busy for hours.
@@ -80,7 +80,7 @@ pub struct Orders {
     pub suppressions: Vec<Suppression>,
     pub today: String,
     /// The target as command-line arguments: `-- python3 server.py`, `-c quintain.yaml`.
-    pub again: Option<String>,
+    pub reproduction_target: Option<String>,
     /// Where each server is configured, by server name.
     pub written: BTreeMap<String, Written>,
     /// What was requested but cannot run.
@@ -123,7 +123,7 @@ impl Default for Orders {
             confirmations: 2,
             suppressions: Vec::new(),
             today: String::new(),
-            again: None,
+            reproduction_target: None,
             written: BTreeMap::new(),
             not_run: Vec::new(),
             defined: Vec::new(),

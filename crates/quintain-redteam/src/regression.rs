@@ -6,7 +6,7 @@ mod from_findings;
 mod target;
 mod test_body;
 
-pub use from_attempts::{Draft as TestDraft, generated};
+pub use from_attempts::{TestDraft, generated};
 pub use from_findings::regression;
 pub use target::{written_identity, written_target};
 
@@ -37,7 +37,7 @@ pub struct RegressionContext<'a> {
 #[derive(Debug, Default)]
 pub struct Regression {
     pub tests: Vec<Value>,
-    pub left: Vec<Left>,
+    pub left: Vec<SkippedFinding>,
     /// Files to place next to the suite, with their content.
     pub files: Vec<(String, String)>,
     /// A value that the environment of the server must contain.
@@ -46,7 +46,7 @@ pub struct Regression {
 
 /// A finding that did not become a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct SkippedFinding {
     pub id: String,
     pub title: String,
     pub why: String,

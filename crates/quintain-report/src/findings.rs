@@ -28,7 +28,7 @@ pub(crate) const WORST_FIRST: [Severity; 5] =
 pub(crate) const BOUT: &str = "quintain:redteam:";
 
 /// The attack that a case belongs to; none for a test of a suite.
-pub(crate) fn bout(case: &CaseResult) -> Option<&str> {
+pub(crate) fn attack_of_trial(case: &CaseResult) -> Option<&str> {
     let first = case.grade.as_ref()?.components.first()?;
     gist::kind(first).strip_prefix(BOUT)
 }
@@ -40,11 +40,11 @@ pub(crate) fn shown_by<'r>(
     name: &str,
     reason: &str,
 ) -> impl Iterator<Item = &'r Finding> {
-    let of_bout = move |finding: &&Finding| {
+    let of_trial = move |finding: &&Finding| {
         finding.rule == attack
             && (finding.title == reason || name == format!("{attack} at {}", finding.place))
     };
-    report.findings.iter().flat_map(Finding::parts).filter(of_bout)
+    report.findings.iter().flat_map(Finding::parts).filter(of_trial)
 }
 
 /// Findings of one severity.
@@ -274,14 +274,14 @@ pub(crate) fn acceptance(accepted: &Accepted) -> String {
 
 /// What was attacked: `5 of 7 tools with 27 attacks in 316 trials`.
 pub(crate) fn reach(report: &RedteamReport) -> String {
-    let bouts: usize = report.attacks.iter().map(|attack| attack.bouts).sum();
-    let attacks = report.attacks.iter().filter(|attack| attack.bouts > 0).count();
+    let trials: usize = report.attacks.iter().map(|attack| attack.trials).sum();
+    let attacks = report.attacks.iter().filter(|attack| attack.trials > 0).count();
     let attacked = report.tools.iter().filter(|tool| !tool.arguments.is_empty()).count();
     format!(
         "{attacked} of {} with {} in {}",
         count(report.tools.len(), "tool", "tools"),
         count(attacks, "attack", "attacks"),
-        count(bouts, "trial", "trials"),
+        count(trials, "trial", "trials"),
     )
 }
 

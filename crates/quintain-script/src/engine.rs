@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::convert::{Argument, Refusal, Returned};
 use crate::exports;
 use crate::failure::{self, Failure};
-use crate::host::{self, Said, Tick};
+use crate::host::{self, LogLines, Tick};
 use crate::source::{Form, Source};
 use crate::{Limits, ScriptError};
 
@@ -33,12 +33,12 @@ pub(crate) struct Task {
 pub(crate) struct Report {
     pub(crate) outcome: Result<Returned, ScriptError>,
     /// Level and text of the script's console output.
-    pub(crate) said: Vec<(String, String)>,
+    pub(crate) log_lines: Vec<(String, String)>,
 }
 
 impl Report {
     pub(crate) fn failed(error: ScriptError) -> Self {
-        Self { outcome: Err(error), said: Vec::new() }
+        Self { outcome: Err(error), log_lines: Vec::new() }
     }
 }
 
@@ -65,16 +65,16 @@ impl Engine {
         // Zero would mean no limit.
         self.runtime.set_memory_limit(memory.max(1));
         self.clock.start(time);
-        let said = Said::default();
+        let log_lines = LogLines::default();
         let outcome = self.context.with(|ctx| {
-            host::install(&ctx, &task.source.text, &task.env, &said)
+            host::install(&ctx, &task.source.text, &task.env, &log_lines)
                 .map_err(Failure::from)
                 .and_then(|tick| Run { ctx: &ctx, tick, clock: &self.clock, task }.go())
                 .map_err(|failure| {
                     failure::explain(&ctx, failure, &task.limits, &self.clock, &task.source)
                 })
         });
-        Report { outcome, said: said.take() }
+        Report { outcome, log_lines: log_lines.take() }
     }
 }
 

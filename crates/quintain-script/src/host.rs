@@ -12,11 +12,11 @@ const PROCESS: &str = include_str!("host/process.js");
 const TIMERS: &str = include_str!("host/timers.js");
 
 /// Maximum console output that is kept.
-const SAID_LINES: usize = 200;
-const SAID_BYTES: usize = 64 << 10;
+const MAX_LOG_LINES: usize = 200;
+const MAX_LOG_BYTES: usize = 64 << 10;
 
 /// Level and text of a script's console output.
-pub(crate) type Said = Rc<RefCell<Vec<(String, String)>>>;
+pub(crate) type LogLines = Rc<RefCell<Vec<(String, String)>>>;
 
 /// Runs the next timer that is due before a time in milliseconds, if the script may have any.
 pub(crate) type Tick<'js> = Option<Function<'js>>;
@@ -25,13 +25,13 @@ pub(crate) fn install<'js>(
     ctx: &Ctx<'js>,
     text: &str,
     env: &[(String, String)],
-    said: &Said,
+    log_lines: &LogLines,
 ) -> Result<Tick<'js>, Error> {
     let mentions = |word: &str| text.contains(word);
     if mentions("console") {
-        let heard = Rc::clone(said);
+        let lines_of_host = Rc::clone(log_lines);
         let print = Function::new(ctx.clone(), move |level: String, text: String| {
-            keep(&mut heard.borrow_mut(), level, text);
+            keep(&mut lines_of_host.borrow_mut(), level, text);
         })?;
         add(ctx, CONSOLE, (print,))?;
     }
@@ -74,9 +74,9 @@ fn add<'js>(
     Ok(added)
 }
 
-fn keep(said: &mut Vec<(String, String)>, level: String, text: String) {
-    let bytes: usize = said.iter().map(|(_, text)| text.len()).sum();
-    if said.len() < SAID_LINES && bytes + text.len() <= SAID_BYTES {
-        said.push((level, text));
+fn keep(log_lines: &mut Vec<(String, String)>, level: String, text: String) {
+    let bytes: usize = log_lines.iter().map(|(_, text)| text.len()).sum();
+    if log_lines.len() < MAX_LOG_LINES && bytes + text.len() <= MAX_LOG_BYTES {
+        log_lines.push((level, text));
     }
 }

@@ -64,7 +64,7 @@ impl Script {
         let source = Arc::clone(&self.source);
         let task = Task { source, arguments, env, limits: host.limits, check: false };
         let report = pool::run(task)?;
-        for (level, text) in report.said {
+        for (level, text) in report.log_lines {
             tracing::debug!(target: "quintain::script", level, "{text}");
         }
         report.outcome?.read()

@@ -17,7 +17,7 @@ pub type Compared = Result<Vec<Verdict>, String>;
 
 /// Adds the verdicts of a comparison to the results of a test. A result without a grade is not compared and
 /// stays unchanged.
-pub fn settle(
+pub fn apply_comparison(
     compared: Compared,
     results: &mut [CaseResult],
     assertion: &Value,

@@ -53,7 +53,7 @@ pub struct Scheduling {
 /// One case to run. Variables are not expanded yet, since an earlier case may set some of them.
 #[derive(Debug, Clone)]
 pub struct Case<'p> {
-    pub seat: &'p PlannedCase,
+    pub planned_case: &'p PlannedCase,
     pub test: Arc<Test>,
     /// Why it cannot run, if so.
     pub flaw: Option<Arc<str>>,
@@ -65,15 +65,15 @@ impl PlannedCase {
         let test = self.test.map_or_else(|| Ok(Arc::default()), |at| suite.tests.tests.get(at));
         let flaw = self.flaw.clone();
         match test {
-            Ok(test) => Case { seat: self, test, flaw },
-            Err(why) => Case { seat: self, test: Arc::default(), flaw: Some(why.into()) },
+            Ok(test) => Case { planned_case: self, test, flaw },
+            Err(why) => Case { planned_case: self, test: Arc::default(), flaw: Some(why.into()) },
         }
     }
 }
 
 impl Case<'_> {
     pub fn vars(&self) -> &Map<String, Value> {
-        self.seat.vars.as_deref().unwrap_or(&self.test.vars)
+        self.planned_case.vars.as_deref().unwrap_or(&self.test.vars)
     }
 
     /// Its variables, with those of earlier cases and scripts, and with `file://` references replaced by the
@@ -93,7 +93,7 @@ impl Case<'_> {
 /// The cases to run.
 #[derive(Debug, Default)]
 pub struct Plan {
-    pub seats: Vec<PlannedCase>,
+    pub cases: Vec<PlannedCase>,
     pub columns: Vec<Column>,
 }
 
@@ -114,14 +114,14 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
         repeat: repeat.max(1),
         plain: switched_on(&suite.env, "PROMPTFOO_DISABLE_VAR_EXPANSION"),
         host: suite.consent.map(|_| Host { env: suite.env.clone(), ..Host::default() }),
-        seats: Vec::with_capacity(suite.tests.tests.len() * pairs.len()),
+        cases: Vec::with_capacity(suite.tests.tests.len() * pairs.len()),
         test_idx: 0,
         group: 0,
     };
     for at in selection.tests(&suite.tests.tests) {
         planner.add(at);
     }
-    Plan { seats: planner.seats, columns }
+    Plan { cases: planner.cases, columns }
 }
 
 struct Planner<'a> {
@@ -132,7 +132,7 @@ struct Planner<'a> {
     plain: bool,
     /// None if the suite is only read; then `transformVars` does not run.
     host: Option<Host>,
-    seats: Vec<PlannedCase>,
+    cases: Vec<PlannedCase>,
     test_idx: usize,
     group: usize,
 }
@@ -142,11 +142,11 @@ impl Planner<'_> {
         let tests = &self.suite.tests.tests;
         // Planning needs nothing from a plain test, so it is not read yet.
         if at.is_some_and(|at| tests.is_plain(at)) {
-            return self.seat(at, None, &[None], self.repeat, None);
+            return self.add_cases(at, None, &[None], self.repeat, None);
         }
         let test = match at.map_or_else(|| Ok(Arc::default()), |at| tests.get(at)) {
             Ok(test) => test,
-            Err(why) => return self.seat(at, None, &[None], self.repeat, Some(why.into())),
+            Err(why) => return self.add_cases(at, None, &[None], self.repeat, Some(why.into())),
         };
         let (changed, flaw) = match transformed(&test, self.host.as_ref()) {
             Ok(vars) => (vars.map(Arc::new), None),
@@ -160,11 +160,11 @@ impl Planner<'_> {
             expand(vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
         };
         let repeat = test.options.repeat.unwrap_or(self.repeat).max(1);
-        self.seat(at, Some(&test), &combinations, repeat, flaw);
+        self.add_cases(at, Some(&test), &combinations, repeat, flaw);
     }
 
     /// Adds the cases of a test; `test` is none for a plain one.
-    fn seat(
+    fn add_cases(
         &mut self,
         at: Option<usize>,
         test: Option<&Test>,
@@ -181,8 +181,8 @@ impl Planner<'_> {
                     if test.is_some_and(|test| !wanted(test, target, prompt)) {
                         continue;
                     }
-                    self.seats.push(PlannedCase {
-                        ordinal: self.seats.len(),
+                    self.cases.push(PlannedCase {
+                        ordinal: self.cases.len(),
                         test_idx: self.test_idx,
                         group: self.group + offset,
                         column,

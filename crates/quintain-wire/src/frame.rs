@@ -75,13 +75,13 @@ pub struct Frame {
 /// Passes redacted frames to a tape; without a tape it does nothing.
 #[derive(Clone, Default)]
 pub struct Recording {
-    tape: Option<Arc<Tape>>,
+    tape: Option<Arc<MemoryRecorder>>,
     redactor: Redactor,
 }
 
 impl Recording {
     /// Records to `tape` after masking with `redactor`.
-    pub fn new(tape: Option<Arc<Tape>>, redactor: Redactor) -> Self {
+    pub fn new(tape: Option<Arc<MemoryRecorder>>, redactor: Redactor) -> Self {
         Self { tape, redactor }
     }
 
@@ -110,7 +110,7 @@ impl Recording {
 }
 
 /// The frames of connections, in memory; drops the oldest ones when it is full.
-pub struct Tape {
+pub struct MemoryRecorder {
     opened: (Instant, SystemTime),
     capacity: usize,
     kept: Mutex<Kept>,
@@ -123,7 +123,7 @@ struct Kept {
     forgotten: usize,
 }
 
-impl Tape {
+impl MemoryRecorder {
     /// A tape for at most `capacity` bytes of messages.
     pub fn new(capacity: usize) -> Self {
         Self {
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_full_tape_forgets_its_oldest_frames_and_counts_them() {
-        let tape = Arc::new(Tape::new(8));
+        let tape = Arc::new(MemoryRecorder::new(8));
         let recording = Recording::new(Some(tape.clone()), Redactor::default());
         for message in ["aaaa", "bbbb", "cccc"] {
             recording.record(Direction::Sent, &Bytes::from_static(message.as_bytes()), None);
@@ -178,7 +178,7 @@ mod tests {
     fn secrets_are_masked_in_bytes_and_headers_before_the_recorder_sees_them() {
         let redactor = Redactor::default();
         redactor.learn(&SecretString::from("tok_canary"));
-        let tape = Arc::new(Tape::new(1 << 10));
+        let tape = Arc::new(MemoryRecorder::new(1 << 10));
         let recording = Recording::new(Some(tape.clone()), redactor);
         let mut headers = HeaderMap::new();
         headers.insert("x-note", "has tok_canary inside".parse().unwrap());

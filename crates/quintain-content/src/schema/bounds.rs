@@ -33,18 +33,18 @@ pub(super) fn check(schema: &Value, args: &Value) -> Result<(), Problem> {
         let message = format!("nested deeper than {MAX_ARGS_DEPTH} levels; not checked");
         return Err(Problem::new(Fault::Arguments, "", message));
     };
-    let mut census = Census::default();
-    if !census.count(schema, 0) {
+    let mut schema_size = SchemaSize::default();
+    if !schema_size.count(schema, 0) {
         return refuse("the schema is too large or too deep to be checked");
     }
-    if census.embedded_ids || census.dynamic_refs {
+    if schema_size.embedded_ids || schema_size.dynamic_refs {
         return refuse("the schema embeds other schemas by `$id` or uses dynamic references");
     }
-    if census.patterns > MAX_PATTERNS || census.unevaluated > MAX_UNEVALUATED {
+    if schema_size.patterns > MAX_PATTERNS || schema_size.unevaluated > MAX_UNEVALUATED {
         return refuse("the schema has too many patterns or `unevaluated` keywords");
     }
-    let mut estimate = Estimate::new(schema, census.anchors);
-    let Some(total) = estimate.total(&census.schemas) else {
+    let mut estimate = Estimate::new(schema, schema_size.anchors);
+    let Some(total) = estimate.total(&schema_size.schemas) else {
         return refuse("the schema refers to itself without end, or by too long a chain");
     };
     // Every way through the schema may be taken again at every level of the arguments.
@@ -73,7 +73,7 @@ fn depth(value: &Value, limit: usize) -> Option<usize> {
 
 /// One walk over the whole schema.
 #[derive(Default)]
-struct Census<'s> {
+struct SchemaSize<'s> {
     nodes: usize,
     patterns: usize,
     unevaluated: usize,
@@ -84,7 +84,7 @@ struct Census<'s> {
     schemas: Vec<&'s Value>,
 }
 
-impl<'s> Census<'s> {
+impl<'s> SchemaSize<'s> {
     fn count(&mut self, value: &'s Value, depth: usize) -> bool {
         self.nodes += 1;
         if self.nodes > MAX_NODES || depth > MAX_DEPTH {

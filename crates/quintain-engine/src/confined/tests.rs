@@ -9,12 +9,12 @@ use super::*;
 type Write = fn(&Folder, &Path) -> Result<()>;
 
 /// A folder to work in, and a second folder next to it that must not change.
-struct Ground {
+struct TestFolders {
     place: tempfile::TempDir,
     folder: Folder,
 }
 
-impl Ground {
+impl TestFolders {
     fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
         for name in ["inside", "outside"] {
@@ -52,8 +52,8 @@ impl Ground {
 
 #[test]
 fn files_are_created_replaced_read_and_removed() {
-    let ground = Ground::new();
-    let folder = &ground.folder;
+    let folders = TestFolders::new();
+    let folder = &folders.folder;
     let made = folder.create_folders(Path::new("a/b")).unwrap();
     let paths: Vec<&Path> = made.iter().map(|(path, _)| path.as_path()).collect();
     assert_eq!(paths, [Path::new("a"), Path::new("a/b")]);
@@ -67,7 +67,7 @@ fn files_are_created_replaced_read_and_removed() {
     assert_eq!(folder.entry(file).unwrap(), Some(Entry { kind: Kind::File, identity }));
     folder.replace(file, b"two").unwrap();
     assert_eq!(folder.read(file, 9).unwrap(), b"two");
-    assert_eq!(fs::read_dir(ground.inside("a/b")).unwrap().count(), 1, "nothing else is left");
+    assert_eq!(fs::read_dir(folders.inside("a/b")).unwrap().count(), 1, "nothing else is left");
     assert!(!folder.remove_file(file, Some(identity)).unwrap(), "the identity differs now");
     assert!(folder.remove_file(file, None).unwrap());
     assert!(!folder.remove_file(file, None).unwrap());
@@ -79,112 +79,112 @@ fn files_are_created_replaced_read_and_removed() {
 
 #[test]
 fn paths_stay_inside() {
-    let ground = Ground::new();
-    let folder = &ground.folder;
+    let folders = TestFolders::new();
+    let folder = &folders.folder;
     for (written, meant) in [
         ("./a/../b.txt", "b.txt"),
         ("a//b", "a/b"),
-        (ground.inside("x/y").to_str().unwrap(), "x/y"),
+        (folders.inside("x/y").to_str().unwrap(), "x/y"),
     ] {
         assert_eq!(folder.below(Path::new(written)).unwrap(), Path::new(meant), "{written}");
     }
-    let absolute = ground.outside("new");
-    let tricky = ground.inside("../outside/new");
+    let absolute = folders.outside("new");
+    let tricky = folders.inside("../outside/new");
     for path in [Path::new("../outside/new"), Path::new("a/../../outside/new"), &absolute, &tricky]
     {
-        for (name, write) in Ground::writers() {
+        for (name, write) in TestFolders::writers() {
             let error = write(folder, path).unwrap_err();
             assert!(matches!(error, ConfinedError::Outside { .. }), "{name}: {error}");
         }
     }
     for path in ["", ".", "a/.."] {
-        for (name, write) in Ground::writers() {
+        for (name, write) in TestFolders::writers() {
             assert!(write(folder, Path::new(path)).is_err(), "{name} {path:?}");
         }
     }
-    assert!(ground.is_untouched());
+    assert!(folders.is_untouched());
 }
 
 #[test]
 fn links_are_not_followed() {
-    let ground = Ground::new();
-    symlink(ground.outside("theirs"), ground.inside("file")).unwrap();
-    symlink(ground.outside("new"), ground.inside("dangling")).unwrap();
-    symlink(ground.outside(""), ground.inside("door")).unwrap();
-    symlink("../outside", ground.inside("relative")).unwrap();
-    fs::create_dir(ground.inside("own")).unwrap();
-    symlink(ground.inside("own"), ground.inside("within")).unwrap();
+    let folders = TestFolders::new();
+    symlink(folders.outside("theirs"), folders.inside("file")).unwrap();
+    symlink(folders.outside("new"), folders.inside("dangling")).unwrap();
+    symlink(folders.outside(""), folders.inside("door")).unwrap();
+    symlink("../outside", folders.inside("relative")).unwrap();
+    fs::create_dir(folders.inside("own")).unwrap();
+    symlink(folders.inside("own"), folders.inside("within")).unwrap();
     for path in ["file", "dangling", "door/theirs", "door/new", "relative/new", "within/new"] {
-        for (name, write) in Ground::writers() {
-            let error = write(&ground.folder, Path::new(path)).unwrap_err();
+        for (name, write) in TestFolders::writers() {
+            let error = write(&folders.folder, Path::new(path)).unwrap_err();
             assert!(matches!(error, ConfinedError::Link(_)), "{name} {path}: {error}");
         }
     }
     for path in ["file", "dangling", "door/theirs"] {
-        let error = ground.folder.read(Path::new(path), 100).unwrap_err();
+        let error = folders.folder.read(Path::new(path), 100).unwrap_err();
         assert!(matches!(error, ConfinedError::Link(_)), "{path}: {error}");
     }
-    let error = ground.folder.create_folders(Path::new("door/deep")).unwrap_err();
+    let error = folders.folder.create_folders(Path::new("door/deep")).unwrap_err();
     assert!(matches!(error, ConfinedError::Link(_)), "{error}");
-    assert!(ground.folder.remove_file(Path::new("door/theirs"), None).is_err());
+    assert!(folders.folder.remove_file(Path::new("door/theirs"), None).is_err());
     assert!(
-        ground.folder.remove_file(Path::new("file"), None).unwrap(),
+        folders.folder.remove_file(Path::new("file"), None).unwrap(),
         "the link itself is removed"
     );
-    assert!(ground.is_untouched());
+    assert!(folders.is_untouched());
 }
 
 #[test]
 fn a_link_is_created_and_recognised() {
-    let ground = Ground::new();
-    let identity = ground.folder.create_link(Path::new("l"), &ground.outside("theirs")).unwrap();
+    let folders = TestFolders::new();
+    let identity = folders.folder.create_link(Path::new("l"), &folders.outside("theirs")).unwrap();
     assert_eq!(
-        ground.folder.entry(Path::new("l")).unwrap(),
+        folders.folder.entry(Path::new("l")).unwrap(),
         Some(Entry { kind: Kind::Link, identity })
     );
-    assert!(ground.folder.remove_file(Path::new("l"), Some(identity)).unwrap());
-    assert!(ground.is_untouched());
+    assert!(folders.folder.remove_file(Path::new("l"), Some(identity)).unwrap());
+    assert!(folders.is_untouched());
 }
 
 #[test]
 fn another_name_of_a_file_keeps_its_content() {
-    let ground = Ground::new();
-    for (name, write) in [Ground::writers()[2], Ground::writers()[3]] {
-        fs::hard_link(ground.outside("theirs"), ground.inside("same")).unwrap();
-        write(&ground.folder, Path::new("same")).unwrap();
-        assert!(ground.is_untouched(), "{name}");
-        fs::remove_file(ground.inside("same")).unwrap();
+    let folders = TestFolders::new();
+    for (name, write) in [TestFolders::writers()[2], TestFolders::writers()[3]] {
+        fs::hard_link(folders.outside("theirs"), folders.inside("same")).unwrap();
+        write(&folders.folder, Path::new("same")).unwrap();
+        assert!(folders.is_untouched(), "{name}");
+        fs::remove_file(folders.inside("same")).unwrap();
     }
 }
 
 #[test]
 fn what_is_no_regular_file_is_neither_read_nor_replaced() {
-    let ground = Ground::new();
-    fs::create_dir(ground.inside("folder")).unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, ground.inside("pipe"), 0o600.into()).unwrap();
+    let folders = TestFolders::new();
+    fs::create_dir(folders.inside("folder")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, folders.inside("pipe"), 0o600.into()).unwrap();
     for path in ["folder", "pipe"] {
-        assert!(ground.folder.read(Path::new(path), 10).is_err(), "{path}");
-        assert!(ground.folder.replace(Path::new(path), b"x").is_err(), "{path}");
-        assert!(ground.folder.create_fresh(Path::new(path)).is_err(), "{path}");
+        assert!(folders.folder.read(Path::new(path), 10).is_err(), "{path}");
+        assert!(folders.folder.replace(Path::new(path), b"x").is_err(), "{path}");
+        assert!(folders.folder.create_fresh(Path::new(path)).is_err(), "{path}");
     }
 }
 
 #[test]
 fn a_folder_that_is_moved_away_stays_the_folder() {
-    let ground = Ground::new();
-    fs::rename(ground.inside(""), ground.place.path().join("moved")).unwrap();
-    symlink(ground.outside(""), ground.place.path().join("inside")).unwrap();
-    ground.folder.replace(Path::new("x"), b"ours").unwrap();
-    assert_eq!(fs::read(ground.place.path().join("moved/x")).unwrap(), b"ours");
-    assert!(ground.is_untouched());
+    let folders = TestFolders::new();
+    fs::rename(folders.inside(""), folders.place.path().join("moved")).unwrap();
+    symlink(folders.outside(""), folders.place.path().join("inside")).unwrap();
+    folders.folder.replace(Path::new("x"), b"ours").unwrap();
+    assert_eq!(fs::read(folders.place.path().join("moved/x")).unwrap(), b"ours");
+    assert!(folders.is_untouched());
 }
 
 /// Swaps a folder for a link and back, as fast as possible, while files are written below it.
 #[test]
 fn swapping_a_folder_for_a_link_wins_nothing() {
-    let ground = Ground::new();
-    fs::create_dir(ground.inside("sub")).unwrap();
-    symlink(ground.outside(""), ground.inside("link")).unwrap();
+    let folders = TestFolders::new();
+    fs::create_dir(folders.inside("sub")).unwrap();
+    symlink(folders.outside(""), folders.inside("link")).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -192,17 +192,17 @@ fn swapping_a_folder_for_a_link_wins_nothing() {
                 for (from, to) in
                     [("sub", "kept"), ("link", "sub"), ("sub", "link"), ("kept", "sub")]
                 {
-                    fs::rename(ground.inside(from), ground.inside(to)).unwrap();
+                    fs::rename(folders.inside(from), folders.inside(to)).unwrap();
                 }
             }
         });
         for number in 0..2000 {
-            for (_, write) in Ground::writers() {
+            for (_, write) in TestFolders::writers() {
                 // Most attempts find the link or nothing.
-                let _ = write(&ground.folder, &PathBuf::from(format!("sub/{number}")));
+                let _ = write(&folders.folder, &PathBuf::from(format!("sub/{number}")));
             }
         }
         done.store(true, Ordering::Relaxed);
     });
-    assert!(ground.is_untouched());
+    assert!(folders.is_untouched());
 }

@@ -39,18 +39,18 @@ pub(super) struct CaseState<'a> {
 
 impl RunContext<'_> {
     /// Runs one case. Errors are part of the result.
-    pub(super) async fn case(&self, seat: &PlannedCase) -> MaskedCase {
-        let open_target = self.open_targets.get(seat.target);
-        let prompt = &self.job.suite.tests.prompts[seat.prompt];
-        self.rate_limit.turn().await;
-        let case = &seat.case(self.job.suite);
+    pub(super) async fn case(&self, planned_case: &PlannedCase) -> MaskedCase {
+        let open_target = self.open_targets.get(planned_case.target);
+        let prompt = &self.job.suite.tests.prompts[planned_case.prompt];
+        self.rate_limit.wait().await;
+        let case = &planned_case.case(self.job.suite);
         let mut carried = self.conversations.carried(case);
-        carried.insert("__repeatIndex".to_owned(), seat.repeat.into());
-        let PlannedCase { test_idx, column, repeat, .. } = seat;
+        carried.insert("__repeatIndex".to_owned(), planned_case.repeat.into());
+        let PlannedCase { test_idx, column, repeat, .. } = planned_case;
         let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
         carried.insert("__evalStepId".to_owned(), step.into());
         let mut draft = self.draft(case, open_target, prompt);
-        let mut state = self.begin(seat, open_target).await;
+        let mut state = self.begin(planned_case, open_target).await;
         let prepared = self.prepared(prompt, case, open_target, carried, &mut state).await;
         match (&case.flaw, prepared) {
             (Some(flaw), _) => draft.error = Some(flaw.to_string()),
@@ -74,14 +74,14 @@ impl RunContext<'_> {
     /// The initial state of a case: empty, or with the recorded evidence.
     async fn begin<'a>(
         &'a self,
-        seat: &PlannedCase,
+        planned_case: &PlannedCase,
         open_target: &'a OpenTarget<'_>,
     ) -> CaseState<'a> {
-        let asker = Asker { respondents: &self.respondents, target: Some(open_target) };
+        let asker = Asker { answer_sources: &self.answer_sources, target: Some(open_target) };
         let Some(recording) = self.job.recording else {
             return CaseState { asker, evidence: Evidence::default(), recorded: None };
         };
-        match recording.result(seat, self.job.settings.ask).await {
+        match recording.result(planned_case, self.job.settings.ask).await {
             Ok(CaseResult { evidence, mut response, attempts, .. }) => {
                 if let Some(said) = response.untransformed.take() {
                     response.output = said;
@@ -133,10 +133,10 @@ impl RunContext<'_> {
     }
 
     /// The result of a case that did not run before the time limit of the run.
-    pub(super) fn overdue(&self, seat: &PlannedCase) -> MaskedCase {
-        let prompt = &self.job.suite.tests.prompts[seat.prompt];
-        let case = seat.case(self.job.suite);
-        let mut draft = self.draft(&case, self.open_targets.get(seat.target), prompt);
+    pub(super) fn time_limit_result(&self, planned_case: &PlannedCase) -> MaskedCase {
+        let prompt = &self.job.suite.tests.prompts[planned_case.prompt];
+        let case = planned_case.case(self.job.suite);
+        let mut draft = self.draft(&case, self.open_targets.get(planned_case.target), prompt);
         let millis = self.job.settings.max_time.unwrap_or_default().as_millis();
         draft.error = Some(format!("Evaluation exceeded max duration of {millis}ms"));
         mask(draft, &self.job.world.redactor)
@@ -164,7 +164,7 @@ impl RunContext<'_> {
         draft.latency_ms = latency(&state.evidence);
         draft.attempts = answered.attempts;
         match graded {
-            Ok(grade) => settle(draft, grade),
+            Ok(grade) => apply_grade(draft, grade),
             Err(error) => draft.error = Some(error),
         }
         if draft.status != CaseStatus::Errored {
@@ -235,7 +235,8 @@ impl RunContext<'_> {
         match probe {
             Probe::Text(prompt) => {
                 let ask = Ask { prompt, vars, templates: &self.templates };
-                let (exchange, response) = open_target.ask(&ask, &self.respondents.outside).await;
+                let (exchange, response) =
+                    open_target.ask(&ask, &self.answer_sources.external_services).await;
                 Ok((vec![exchange], response))
             }
             Probe::Steps(steps) => {
@@ -257,11 +258,11 @@ impl RunContext<'_> {
 
     fn draft(&self, case: &Case<'_>, open_target: &OpenTarget<'_>, prompt: &Prompt) -> CaseResult {
         CaseResult {
-            ordinal: case.seat.ordinal,
-            test_idx: case.seat.test_idx,
-            group: case.seat.group,
-            prompt_idx: case.seat.column,
-            repeat: case.seat.repeat,
+            ordinal: case.planned_case.ordinal,
+            test_idx: case.planned_case.test_idx,
+            group: case.planned_case.group,
+            prompt_idx: case.planned_case.column,
+            repeat: case.planned_case.repeat,
             target: plan::name(open_target.target),
             prompt: PromptText { raw: String::new(), label: prompt.label.clone() },
             description: case.test.description.clone(),
@@ -303,7 +304,7 @@ async fn of_result(state: &mut CaseState<'_>, code: &Code, response: Response) -
     }
 }
 
-fn settle(draft: &mut CaseResult, grade: Grade) {
+fn apply_grade(draft: &mut CaseResult, grade: Grade) {
     draft.status = if grade.pass { CaseStatus::Passed } else { CaseStatus::Failed };
     draft.score = grade.score;
     draft.named_scores.clone_from(&grade.named_scores);

@@ -18,7 +18,7 @@ use crate::inquiry::Asker;
 use crate::masked::MaskedCase;
 
 /// The results that wait for a comparison. Results of tests without one do not wait.
-pub(super) struct Waiting {
+pub(super) struct PendingComparisons {
     tests: BTreeMap<usize, Group>,
 }
 
@@ -31,42 +31,43 @@ pub(super) struct Group {
 }
 
 /// What to do after a result was added.
-pub(super) enum Turn {
+pub(super) enum Added {
     /// Report it: its test has no comparison.
-    Free(MaskedCase),
+    Report(MaskedCase),
     /// Wait for other results of the test.
-    Held,
+    Wait,
     /// Compare: it was the last result of the test.
-    Complete(Group),
+    Compare(Group),
 }
 
-impl Waiting {
+impl PendingComparisons {
     pub(super) fn new(job: &Job<'_>) -> Self {
         let mut tests: BTreeMap<usize, Group> = BTreeMap::new();
-        let compared = job.plan.seats.iter().filter(|seat| seat.scheduling.compared);
-        for seat in compared.filter(|seat| !job.is_done(seat)) {
+        let compared =
+            job.plan.cases.iter().filter(|planned_case| planned_case.scheduling.compared);
+        for planned_case in compared.filter(|planned_case| !job.is_done(planned_case)) {
             let fresh = || {
-                let test = seat.case(job.suite).test;
+                let test = planned_case.case(job.suite).test;
                 Group { test, open: 0, results: Vec::new() }
             };
-            tests.entry(seat.test_idx).or_insert_with(fresh).open += 1;
+            tests.entry(planned_case.test_idx).or_insert_with(fresh).open += 1;
         }
         Self { tests }
     }
 
-    pub(super) fn put(&mut self, result: MaskedCase) -> Turn {
+    pub(super) fn put(&mut self, result: MaskedCase) -> Added {
         let test = result.test_idx;
-        let Some(group) = self.tests.get_mut(&test) else { return Turn::Free(result) };
+        let Some(group) = self.tests.get_mut(&test) else { return Added::Report(result) };
         group.results.push(Arc::unwrap_or_clone(result.into_inner()));
         group.open = group.open.saturating_sub(1);
         if group.open > 0 {
-            return Turn::Held;
+            return Added::Wait;
         }
-        self.tests.remove(&test).map_or(Turn::Held, Turn::Complete)
+        self.tests.remove(&test).map_or(Added::Wait, Added::Compare)
     }
 
     /// Takes the remaining results when a run ends early. They fail, since they were not compared.
-    pub(super) fn leave(&mut self, redactor: &Redactor) -> Vec<MaskedCase> {
+    pub(super) fn take_uncompared(&mut self, redactor: &Redactor) -> Vec<MaskedCase> {
         let groups = std::mem::take(&mut self.tests).into_values();
         let mut left: Vec<CaseResult> = groups.flat_map(|group| group.results).collect();
         for result in left.iter_mut().filter(|result| result.grade.is_some()) {
@@ -77,12 +78,12 @@ impl Waiting {
 }
 
 /// A comparison of the results of one test.
-struct Comparing<'a> {
+struct ComparisonInquiry<'a> {
     comparison: &'a dyn Comparison,
     graded: Vec<&'a CaseResult>,
 }
 
-impl Inquiry for Comparing<'_> {
+impl Inquiry for ComparisonInquiry<'_> {
     type Outcome = Compared;
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Compared> {
@@ -104,16 +105,16 @@ impl RunContext<'_> {
             // The first result stores the answers as evidence. Take its evidence out while `results` is borrowed.
             let mut evidence = results.first_mut().map(|first| std::mem::take(&mut first.evidence));
             let graded = results.iter().filter(|result| result.grade.is_some()).collect();
-            let inquiry = [Comparing { comparison, graded }];
-            let asker = Asker { respondents: &self.respondents, target: None };
+            let inquiry = [ComparisonInquiry { comparison, graded }];
+            let asker = Asker { answer_sources: &self.answer_sources, target: None };
             let kept = evidence.get_or_insert_default();
-            let compared = asker.pursue(&inquiry, kept).await.pop();
+            let compared = asker.run_rounds(&inquiry, kept).await.pop();
             if let (Some(first), Some(evidence)) = (results.first_mut(), evidence) {
                 first.evidence = evidence;
             }
             let place = place(self.job.sources, assert.span);
             let compared = compared.unwrap_or_else(|| Err("nothing was compared".to_owned()));
-            compare::settle(compared, &mut results, &assert.raw, place.as_ref());
+            compare::apply_comparison(compared, &mut results, &assert.raw, place.as_ref());
         }
         let redactor = &self.job.world.redactor;
         results.into_iter().map(|result| mask(result, redactor)).collect()

@@ -14,11 +14,11 @@ pub(super) struct Conversations {
     stores: bool,
     /// For each prompt, whether it refers to the conversation.
     talks: Vec<bool>,
-    held: Mutex<Held>,
+    stored_values: Mutex<StoredValues>,
 }
 
 #[derive(Default)]
-struct Held {
+struct StoredValues {
     registers: Map<String, Value>,
     conversations: HashMap<(usize, String), Vec<Value>>,
 }
@@ -31,26 +31,27 @@ impl Conversations {
             PromptBody::Call(call) => call.to_string().contains("_conversation"),
             PromptBody::Code(_) => false,
         });
-        Self { stores, talks: talks.collect(), held: Mutex::default() }
+        Self { stores, talks: talks.collect(), stored_values: Mutex::default() }
     }
 
     /// Whether this case may depend on values of other cases.
-    pub(super) fn orders(&self, seat: &PlannedCase) -> bool {
-        self.stores || self.has_conversation(seat)
+    pub(super) fn orders(&self, planned_case: &PlannedCase) -> bool {
+        self.stores || self.has_conversation(planned_case)
     }
 
-    fn has_conversation(&self, seat: &PlannedCase) -> bool {
-        self.talks[seat.prompt] && !seat.scheduling.silent
+    fn has_conversation(&self, planned_case: &PlannedCase) -> bool {
+        self.talks[planned_case.prompt] && !planned_case.scheduling.silent
     }
 
     /// The variables that a case gets from earlier ones.
     pub(super) fn carried(&self, case: &Case<'_>) -> Map<String, Value> {
         let mut carried = Map::new();
-        if case.seat.repeat > 0 || self.orders(case.seat) {
-            let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-            carried.extend(held.registers.clone());
-            if self.has_conversation(case.seat) {
-                let turns = held.conversations.get(&key(case)).cloned().unwrap_or_default();
+        if case.planned_case.repeat > 0 || self.orders(case.planned_case) {
+            let stored_values = self.stored_values.lock().unwrap_or_else(PoisonError::into_inner);
+            carried.extend(stored_values.registers.clone());
+            if self.has_conversation(case.planned_case) {
+                let turns =
+                    stored_values.conversations.get(&key(case)).cloned().unwrap_or_default();
                 carried.insert("_conversation".into(), turns.into());
             }
         }
@@ -59,7 +60,7 @@ impl Conversations {
 
     /// Whether a case stores values for later cases.
     pub(super) fn keeps(&self, case: &Case<'_>) -> bool {
-        case.test.options.store_output_as.is_some() || self.has_conversation(case.seat)
+        case.test.options.store_output_as.is_some() || self.has_conversation(case.planned_case)
     }
 
     /// Stores values for later cases: the output under its name, and the untransformed output in the conversation.
@@ -68,15 +69,15 @@ impl Conversations {
             return;
         }
         let name = &case.test.options.store_output_as;
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stored_values = self.stored_values.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(name) = name {
-            held.registers.insert(name.clone(), response.output.clone());
+            stored_values.registers.insert(name.clone(), response.output.clone());
         }
-        if self.has_conversation(case.seat) {
+        if self.has_conversation(case.planned_case) {
             let input = last_message(prompt);
             let turn =
                 json!({"prompt": as_json(prompt), "input": input, "output": response.said()});
-            held.conversations.entry(key(case)).or_default().push(turn);
+            stored_values.conversations.entry(key(case)).or_default().push(turn);
         }
     }
 }
@@ -84,7 +85,7 @@ impl Conversations {
 /// The key of a conversation: the column and the `conversationId` of the test.
 fn key(case: &Case<'_>) -> (usize, String) {
     let id = case.test.metadata.get("conversationId").map(ToString::to_string);
-    (case.seat.column, id.unwrap_or_default())
+    (case.planned_case.column, id.unwrap_or_default())
 }
 
 fn as_json(prompt: &str) -> Value {

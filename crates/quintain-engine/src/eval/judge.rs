@@ -25,7 +25,7 @@ pub(super) const TOO_MANY_ROUNDS: &str =
     "the assertion exceeded the maximum number of rounds of questions";
 
 /// What all assertions of a case see.
-struct Bench<'a> {
+struct JudgeContext<'a> {
     case: &'a Case<'a>,
     open_target: &'a OpenTarget<'a>,
     prepared: &'a Prepared,
@@ -64,7 +64,7 @@ impl RunContext<'_> {
         }
         let took: f64 =
             evidence.exchanges.iter().map(|exchange| exchange.took.as_secs_f64() * 1e3).sum();
-        let bench = Bench {
+        let judge_context = JudgeContext {
             case,
             open_target,
             prepared,
@@ -81,9 +81,11 @@ impl RunContext<'_> {
         let together = if self.fail_fast { 1 } else { entries.len().max(1) };
         let mut judged = Vec::with_capacity(entries.len());
         for entries in entries.chunks(together) {
-            let judges = self.verdicts(entries, &bench, asker, evidence).await;
+            let judges = self.verdicts(entries, &judge_context, asker, evidence).await;
             let mut verdicts = judges.into_iter();
-            judged.extend(entries.iter().map(|entry| self.entry(entry, &bench, &mut verdicts)));
+            judged.extend(
+                entries.iter().map(|entry| self.entry(entry, &judge_context, &mut verdicts)),
+            );
             if let Some(one) = judged.last()
                 && self.fail_fast
                 && one.verdict.status == Status::Fail
@@ -105,7 +107,7 @@ impl RunContext<'_> {
     fn entry(
         &self,
         assert: &Assert,
-        bench: &Bench<'_>,
+        judge_context: &JudgeContext<'_>,
         verdicts: &mut std::vec::IntoIter<Verdict>,
     ) -> Judged {
         let (verdict, set) = match &assert.rule {
@@ -114,13 +116,16 @@ impl RunContext<'_> {
                 (verdicts.next().unwrap_or_else(missing), None)
             }
             Rule::Set { asserts, threshold } => {
-                let members = asserts.iter().map(|member| self.entry(member, bench, verdicts));
+                let members =
+                    asserts.iter().map(|member| self.entry(member, judge_context, verdicts));
                 let members = members.collect();
                 (Verdict::pass(""), Some(Set { members, threshold: *threshold }))
             }
         };
         let metric = assert.metric.as_ref().map(|name| {
-            self.templates.render(name, &bench.prepared.vars).unwrap_or_else(|_| name.clone())
+            self.templates
+                .render(name, &judge_context.prepared.vars)
+                .unwrap_or_else(|_| name.clone())
         });
         Judged {
             verdict,
@@ -136,28 +141,38 @@ impl RunContext<'_> {
     async fn verdicts(
         &self,
         entries: &[&Assert],
-        bench: &Bench<'_>,
+        judge_context: &JudgeContext<'_>,
         asker: &Asker<'_>,
         evidence: &mut Evidence,
     ) -> Vec<Verdict> {
-        let mut leaves = Vec::new();
-        entries.iter().for_each(|entry| collect_checks(entry, &mut leaves));
-        let mut views = Vec::with_capacity(leaves.len());
-        for (assert, _) in &leaves {
-            views.push(viewed(assert, bench, asker, evidence).await);
+        let mut checks = Vec::new();
+        entries.iter().for_each(|entry| collect_checks(entry, &mut checks));
+        let mut views = Vec::with_capacity(checks.len());
+        for (assert, _) in &checks {
+            views.push(check_input(assert, judge_context, asker, evidence).await);
         }
         let mut judging = Vec::new();
         let mut slow = Vec::new();
-        for ((_, check), viewed) in leaves.iter().zip(&views) {
-            let Ok(viewed) = viewed else { continue };
-            let scene = self.scene(bench, &viewed.output, viewed.script_value.as_ref(), evidence);
+        for ((_, check), check_input) in checks.iter().zip(&views) {
+            let Ok(check_input) = check_input else { continue };
+            let scene = self.scene(
+                judge_context,
+                &check_input.output,
+                check_input.script_value.as_ref(),
+                evidence,
+            );
             if let Some(work) = check.slow_verdict(&scene) {
                 slow.push((judging.len() + slow.len(), tokio::task::spawn_blocking(work)));
             } else {
-                judging.push(Judging { run_context: self, bench, check: *check, viewed });
+                judging.push(CheckInquiry {
+                    run_context: self,
+                    judge_context,
+                    check: *check,
+                    check_input,
+                });
             }
         }
-        let mut judged = asker.pursue(&judging, evidence).await;
+        let mut judged = asker.run_rounds(&judging, evidence).await;
         drop(judging);
         for (at, work) in slow {
             let ended = |_| Verdict::error("the thread of the assertion ended");
@@ -165,7 +180,7 @@ impl RunContext<'_> {
         }
         let mut judged = judged.into_iter();
         let missing = || Verdict::error("the assertion was not judged");
-        let verdicts = views.into_iter().map(|viewed| match viewed {
+        let verdicts = views.into_iter().map(|check_input| match check_input {
             Ok(_) => judged.next().unwrap_or_else(missing),
             Err(verdict) => *verdict,
         });
@@ -182,7 +197,7 @@ impl RunContext<'_> {
             differing: settings.update_snapshots && !is_offline,
             new: settings.write_new_snapshots && !is_offline,
         };
-        let (file, snapshots) = (proposal.file.clone(), &self.respondents.snapshots);
+        let (file, snapshots) = (proposal.file.clone(), &self.answer_sources.snapshots);
         let verdict = snapshots.propose(proposal, verdict, writes, redactor);
         if let Some(text) = snapshots.written(&file) {
             let is_of_file = |record: &&mut AnswerRecord| match &record.question {
@@ -198,22 +213,22 @@ impl RunContext<'_> {
 
     fn scene<'s>(
         &'s self,
-        bench: &'s Bench<'_>,
+        judge_context: &'s JudgeContext<'_>,
         output: &'s Value,
         script_value: Option<&'s Value>,
         evidence: &'s Evidence,
     ) -> Scene<'s> {
         Scene {
             output,
-            response: bench.response,
+            response: judge_context.response,
             evidence,
-            surfaces: &bench.open_target.surfaces,
-            vars: &bench.prepared.vars,
-            prompt: &bench.prepared.prompt,
-            test: &bench.case.test,
-            target: bench.open_target.target.name(),
-            definition: Some(bench.open_target.target),
-            latency_ms: bench.latency_ms,
+            surfaces: &judge_context.open_target.surfaces,
+            vars: &judge_context.prepared.vars,
+            prompt: &judge_context.prepared.prompt,
+            test: &judge_context.case.test,
+            target: judge_context.open_target.target.name(),
+            definition: Some(judge_context.open_target.target),
+            latency_ms: judge_context.latency_ms,
             templates: &self.templates,
             script_value,
         }
@@ -221,44 +236,45 @@ impl RunContext<'_> {
 }
 
 /// All checks of an entry, in order.
-fn collect_checks<'a>(entry: &'a Assert, leaves: &mut Vec<(&'a Assert, &'a dyn Check)>) {
+fn collect_checks<'a>(entry: &'a Assert, checks: &mut Vec<(&'a Assert, &'a dyn Check)>) {
     match &entry.rule {
-        Rule::Check(check) => leaves.push((entry, check.as_ref())),
-        Rule::Set { asserts, .. } => asserts.iter().for_each(|one| collect_checks(one, leaves)),
+        Rule::Check(check) => checks.push((entry, check.as_ref())),
+        Rule::Set { asserts, .. } => asserts.iter().for_each(|one| collect_checks(one, checks)),
     }
 }
 
 /// What one assertion sees.
-struct Viewed<'a> {
+struct CheckInput<'a> {
     output: Cow<'a, Value>,
     script_value: Option<Value>,
 }
 
 /// What an assertion sees after its transform, or its verdict if there is nothing to check.
-async fn viewed<'a>(
+async fn check_input<'a>(
     assert: &Assert,
-    bench: &Bench<'a>,
+    judge_context: &JudgeContext<'a>,
     asker: &Asker<'_>,
     evidence: &mut Evidence,
-) -> Result<Viewed<'a>, Box<Verdict>> {
-    let view = assert.view.or(bench.case.test.options.view).unwrap_or(View::Output);
+) -> Result<CheckInput<'a>, Box<Verdict>> {
+    let view = assert.view.or(judge_context.case.test.options.view).unwrap_or(View::Output);
     let answered = evidence.last().is_none_or(|last| last.outcome.is_answer());
-    if let Some(error) = &bench.response.error
+    if let Some(error) = &judge_context.response.error
         && !assert.wants_errors()
         && !answered
     {
         // Without an answer, an assertion can neither pass nor fail.
         return Err(Box::new(Verdict::error(error)));
     }
-    let mut output = match view.of(&bench.response.output, bench.response, evidence) {
+    let mut output = match view.of(&judge_context.response.output, judge_context.response, evidence)
+    {
         // The output of a refused request is its error message.
-        Ok(_) if view == View::Output && bench.response.error.is_some() => {
-            Cow::Owned(Value::String(bench.response.error.clone().unwrap_or_default()))
+        Ok(_) if view == View::Output && judge_context.response.error.is_some() => {
+            Cow::Owned(Value::String(judge_context.response.error.clone().unwrap_or_default()))
         }
         Ok(output) => output,
         Err(why) => return Err(Box::new(Verdict::fail(why))),
     };
-    let context = || context(bench.prepared, bench.response);
+    let context = || context(judge_context.prepared, judge_context.response);
     if let Some(code) = &assert.transform {
         let made = asker.transform(code, &output, &context(), evidence).await;
         output = Cow::Owned(made.map_err(|error| Box::new(Verdict::error(error)))?);
@@ -273,23 +289,24 @@ async fn viewed<'a>(
             }
         }
     };
-    Ok(Viewed { output, script_value })
+    Ok(CheckInput { output, script_value })
 }
 
 /// A check with what it sees.
-struct Judging<'a> {
+struct CheckInquiry<'a> {
     run_context: &'a RunContext<'a>,
-    bench: &'a Bench<'a>,
+    judge_context: &'a JudgeContext<'a>,
     check: &'a dyn Check,
-    viewed: &'a Viewed<'a>,
+    check_input: &'a CheckInput<'a>,
 }
 
-impl Inquiry for Judging<'_> {
+impl Inquiry for CheckInquiry<'_> {
     type Outcome = Verdict;
 
     fn next(&self, evidence: &Evidence, rounds: &Rounds) -> Next<Verdict> {
-        let Viewed { output, script_value } = self.viewed;
-        let scene = self.run_context.scene(self.bench, output, script_value.as_ref(), evidence);
+        let CheckInput { output, script_value } = self.check_input;
+        let scene =
+            self.run_context.scene(self.judge_context, output, script_value.as_ref(), evidence);
         match self.check.next(&scene, rounds) {
             // `Check::asks` must be accurate: the list of a suite's effects relies on it.
             Next::Ask(_) if !self.check.asks() => {

@@ -4,13 +4,13 @@
 mod case;
 mod compare;
 mod conversations;
-mod delivery;
 mod judge;
 mod mask;
 mod open_targets;
-mod order;
+mod ordered_results;
 mod rate_limit;
 mod recording;
+mod result_sink;
 mod settings;
 
 use std::collections::HashSet;
@@ -32,16 +32,16 @@ pub use mask::stored_sameness;
 pub use recording::Recording;
 pub use settings::Settings;
 
-use crate::inquiry::Respondents;
+use crate::external_services::ExternalServices;
+use crate::inquiry::AnswerSources;
 use crate::masked::Emitted;
-use crate::outside::Outside;
 use crate::store::{Finished, Run, RunEnd, Store, StoreError, Writer};
 use crate::world::World;
-use compare::{Turn, Waiting};
+use compare::{Added, PendingComparisons};
 use conversations::Conversations;
-use delivery::Delivery;
 use open_targets::OpenTargets;
 use rate_limit::RateLimit;
+use result_sink::ResultSink;
 
 /// What to run, and how.
 pub struct Job<'a> {
@@ -53,7 +53,7 @@ pub struct Job<'a> {
     pub world: &'a World,
     pub settings: &'a Settings,
     pub info: &'a RunInfo,
-    pub earlier: Option<&'a PreviousRun>,
+    pub previous: Option<&'a PreviousRun>,
     /// If set, nothing is sent: these stored responses are judged again.
     pub recording: Option<&'a Recording>,
 }
@@ -82,21 +82,26 @@ impl PreviousRun {
         let wanted = |row: &&Finished| !(retry_errors && row.status == CaseStatus::Errored);
         let finished: HashSet<_> =
             finished.iter().filter(wanted).map(|row| (row.test_idx, row.prompt_idx)).collect();
-        let is_finished = |seat: &&PlannedCase| finished.contains(&(seat.test_idx, seat.column));
+        let is_finished = |planned_case: &&PlannedCase| {
+            finished.contains(&(planned_case.test_idx, planned_case.column))
+        };
         // Answers that are compared with each other must come from the same run.
-        let compared = plan.seats.iter().filter(|seat| seat.scheduling.compared);
-        let torn = compared.filter(|seat| !is_finished(seat));
-        let torn: HashSet<usize> = torn.map(|seat| seat.test_idx).collect();
-        let done = plan.seats.iter().filter(is_finished);
-        let done = done.filter(|seat| !torn.contains(&seat.test_idx)).map(|seat| seat.ordinal);
+        let compared = plan.cases.iter().filter(|planned_case| planned_case.scheduling.compared);
+        let incomplete = compared.filter(|planned_case| !is_finished(planned_case));
+        let incomplete: HashSet<usize> =
+            incomplete.map(|planned_case| planned_case.test_idx).collect();
+        let done = plan.cases.iter().filter(is_finished);
+        let done = done
+            .filter(|planned_case| !incomplete.contains(&planned_case.test_idx))
+            .map(|planned_case| planned_case.ordinal);
         let done = done.collect();
         Ok(Self { store, run, done })
     }
 }
 
 impl Job<'_> {
-    fn is_done(&self, seat: &PlannedCase) -> bool {
-        self.earlier.is_some_and(|earlier| earlier.done.contains(&seat.ordinal))
+    fn is_done(&self, planned_case: &PlannedCase) -> bool {
+        self.previous.is_some_and(|previous| previous.done.contains(&planned_case.ordinal))
     }
 }
 
@@ -110,9 +115,9 @@ pub struct Outcome {
     /// Targets that could not be reached, and why.
     pub unreachable: Vec<String>,
     /// Time limit reached before all cases ran.
-    pub overdue: bool,
+    pub time_limit_reached: bool,
     /// Why the store could not save the run.
-    pub unsaved: Option<String>,
+    pub store_error: Option<String>,
 }
 
 /// Becomes true when the run must stop, for example after Ctrl-C.
@@ -125,7 +130,7 @@ struct RunContext<'a> {
     open_targets: OpenTargets<'a>,
     conversations: Conversations,
     rate_limit: RateLimit,
-    respondents: Respondents,
+    answer_sources: AnswerSources,
     /// Stop a test at its first failed assertion.
     fail_fast: bool,
 }
@@ -152,8 +157,8 @@ pub async fn execute(
             open_targets,
             conversations: Conversations::of(job.suite),
             rate_limit: RateLimit::new(job.settings.rate),
-            respondents: Respondents::new(
-                Outside::new(job.consent, job.suite.env.clone(), job.world),
+            answer_sources: AnswerSources::new(
+                ExternalServices::new(job.consent, job.suite.env.clone(), job.world),
                 job.settings.ask,
                 job.settings.concurrency,
             ),
@@ -162,7 +167,7 @@ pub async fn execute(
         listen(Event::Phase(Phase::Probe).into());
         let outcome = run_context.run(&mut stop, store, listen, started).await;
         let closing = async {
-            run_context.respondents.close().await;
+            run_context.answer_sources.close().await;
             run_context.open_targets.close().await;
         };
         // What has not closed by then is killed when it is dropped.
@@ -170,8 +175,8 @@ pub async fn execute(
         outcome
     } else {
         let summary = Tally::new(job.info).finish(started.elapsed(), true);
-        let unsaved = finish_store(store, &summary, RunEnd::Interrupted).await;
-        Outcome { summary, unreachable: Vec::new(), overdue: false, unsaved }
+        let store_error = finish_store(store, &summary, RunEnd::Interrupted).await;
+        Outcome { summary, unreachable: Vec::new(), time_limit_reached: false, store_error }
     };
     listen(Event::Finished(Arc::new(outcome.summary.clone())).into());
     outcome
@@ -191,19 +196,20 @@ impl RunContext<'_> {
                 store.surfaces(target, surfaces).await;
             }
         }
-        self.remember().await;
+        self.restore_values().await;
         let open: Vec<&PlannedCase> =
-            plan.seats.iter().filter(|seat| !self.job.is_done(seat)).collect();
+            plan.cases.iter().filter(|planned_case| !self.job.is_done(planned_case)).collect();
         let (serial, free): (Vec<&PlannedCase>, Vec<&PlannedCase>) =
-            open.iter().partition(|seat| self.is_serial(seat));
-        let mut delivery = Delivery::new(self.job, store.as_ref(), listen);
-        let mut waiting = Waiting::new(self.job);
+            open.iter().partition(|planned_case| self.is_serial(planned_case));
+        let mut result_sink = ResultSink::new(self.job, store.as_ref(), listen);
+        let mut pending_comparisons = PendingComparisons::new(self.job);
         let width = settings.concurrency.max(1);
-        let serial = stream::iter(serial).map(|seat| self.case(seat)).buffered(1);
-        let free = stream::iter(free).map(|seat| self.case(seat)).buffer_unordered(width);
+        let serial = stream::iter(serial).map(|planned_case| self.case(planned_case)).buffered(1);
+        let free =
+            stream::iter(free).map(|planned_case| self.case(planned_case)).buffer_unordered(width);
         let mut results = std::pin::pin!(serial.chain(free));
         let deadline = settings.max_time.map(|limit| started + limit);
-        let (mut interrupted, mut overdue) = (false, false);
+        let (mut interrupted, mut time_limit_reached) = (false, false);
         loop {
             let result = tokio::select! {
                 biased;
@@ -212,61 +218,68 @@ impl RunContext<'_> {
                     break;
                 }
                 () = until(deadline) => {
-                    overdue = true;
+                    time_limit_reached = true;
                     break;
                 }
                 result = results.next() => result,
             };
             let Some(result) = result else { break };
-            match waiting.put(result) {
-                Turn::Free(result) => delivery.take(result).await,
-                Turn::Held => {}
-                Turn::Complete(group) => {
+            match pending_comparisons.put(result) {
+                Added::Report(result) => result_sink.take(result).await,
+                Added::Wait => {}
+                Added::Compare(group) => {
                     for result in self.compare(group).await {
-                        delivery.take(result).await;
+                        result_sink.take(result).await;
                     }
                 }
             }
         }
-        for result in waiting.leave(&self.job.world.redactor) {
-            delivery.take(result).await;
+        for result in pending_comparisons.take_uncompared(&self.job.world.redactor) {
+            result_sink.take(result).await;
         }
-        if overdue {
-            for seat in open {
-                if !delivery.has(seat.ordinal) {
-                    delivery.take(self.overdue(seat)).await;
+        if time_limit_reached {
+            for planned_case in open {
+                if !result_sink.has(planned_case.ordinal) {
+                    result_sink.take(self.time_limit_result(planned_case)).await;
                 }
             }
         }
-        let mut summary = delivery.finish(started.elapsed(), interrupted).await;
-        for why in
-            derive(&mut summary, &suite.tests.derived_metrics, &self.respondents.outside.host)
-        {
+        let mut summary = result_sink.finish(started.elapsed(), interrupted).await;
+        for why in derive(
+            &mut summary,
+            &suite.tests.derived_metrics,
+            &self.answer_sources.external_services.host,
+        ) {
             tracing::warn!("{why}");
         }
-        let end = match (interrupted, overdue) {
+        let end = match (interrupted, time_limit_reached) {
             (true, _) => RunEnd::Interrupted,
             (false, true) => RunEnd::LimitReached,
             (false, false) => RunEnd::Finished,
         };
-        let unsaved = finish_store(store, &summary, end).await;
-        Outcome { summary, unreachable: self.open_targets.unreachable(), overdue, unsaved }
+        let store_error = finish_store(store, &summary, end).await;
+        Outcome {
+            summary,
+            unreachable: self.open_targets.unreachable(),
+            time_limit_reached,
+            store_error,
+        }
     }
 
-    fn is_serial(&self, seat: &PlannedCase) -> bool {
-        seat.scheduling.serial || self.conversations.orders(seat)
+    fn is_serial(&self, planned_case: &PlannedCase) -> bool {
+        planned_case.scheduling.serial || self.conversations.orders(planned_case)
     }
 
     /// Restores the values that finished cases of the previous run stored for later cases.
-    async fn remember(&self) {
-        let Some(PreviousRun { store, run, .. }) = self.job.earlier else { return };
-        let done = self.job.plan.seats.iter().filter(|seat| self.job.is_done(seat));
-        for seat in done.filter(|seat| self.conversations.orders(seat)) {
-            let case = seat.case(self.job.suite);
+    async fn restore_values(&self) {
+        let Some(PreviousRun { store, run, .. }) = self.job.previous else { return };
+        let done = self.job.plan.cases.iter().filter(|planned_case| self.job.is_done(planned_case));
+        for planned_case in done.filter(|planned_case| self.conversations.orders(planned_case)) {
+            let case = planned_case.case(self.job.suite);
             if !self.conversations.keeps(&case) {
                 continue;
             }
-            if let Ok(Some(result)) = store.case(run, seat.ordinal).await {
+            if let Ok(Some(result)) = store.case(run, planned_case.ordinal).await {
                 self.conversations.keep(&case, &result.prompt.raw, &result.response);
             }
         }

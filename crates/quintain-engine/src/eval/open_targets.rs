@@ -9,8 +9,8 @@ use quintain_evidence::surface::Surface;
 use quintain_suite::suite::Target;
 
 use super::{Job, within};
+use crate::external_services::ExternalServices;
 use crate::inquiry::AskTarget;
-use crate::outside::Outside;
 use crate::sessions::{RouteError, Sessions};
 use crate::targets::{self, Ask, Open, Opening};
 
@@ -26,17 +26,17 @@ pub(super) struct OpenTargets<'a> {
 pub(super) struct OpenTarget<'a> {
     pub(super) target: &'a Target,
     pub(super) surfaces: Vec<(String, Surface)>,
-    way: Way,
+    connection: Connection,
 }
 
-enum Way {
+enum Connection {
     Mcp(Sessions),
     /// Takes text. Has no session.
-    Plain,
+    Text,
     /// Nothing is sent: the answers are recorded.
     Recorded,
     /// Could not be opened. Every case of the target ends with this error.
-    Closed(String),
+    Failed(String),
     /// No case needs it.
     Unused,
 }
@@ -44,8 +44,10 @@ enum Way {
 impl<'a> OpenTargets<'a> {
     /// Opens every target that a case needs, concurrently.
     pub(super) async fn open(job: &Job<'a>) -> Self {
-        let open = |seat: &&quintain_suite::plan::PlannedCase| !job.is_done(seat);
-        let needed = |at: usize| job.plan.seats.iter().filter(open).any(|seat| seat.target == at);
+        let open = |planned_case: &&quintain_suite::plan::PlannedCase| !job.is_done(planned_case);
+        let needed = |at: usize| {
+            job.plan.cases.iter().filter(open).any(|planned_case| planned_case.target == at)
+        };
         let opening = job.suite.targets.iter().enumerate();
         let open_targets = opening.map(|(at, target)| OpenTarget::open(target, needed(at), job));
         Self { open_targets: join_all(open_targets).await }
@@ -57,10 +59,11 @@ impl<'a> OpenTargets<'a> {
 
     /// Why targets could not be opened.
     pub(super) fn unreachable(&self) -> Vec<String> {
-        let closed = self.open_targets.iter().filter_map(|open_target| match &open_target.way {
-            Way::Closed(why) => Some(why.clone()),
-            _ => None,
-        });
+        let closed =
+            self.open_targets.iter().filter_map(|open_target| match &open_target.connection {
+                Connection::Failed(why) => Some(why.clone()),
+                _ => None,
+            });
         closed.collect()
     }
 
@@ -73,7 +76,7 @@ impl<'a> OpenTargets<'a> {
 
     pub(super) async fn close(&self) {
         join_all(self.open_targets.iter().map(|open_target| async {
-            if let Way::Mcp(sessions) = &open_target.way {
+            if let Connection::Mcp(sessions) = &open_target.connection {
                 sessions.close().await;
             }
         }))
@@ -83,22 +86,22 @@ impl<'a> OpenTargets<'a> {
 
 impl<'a> OpenTarget<'a> {
     async fn open(target: &'a Target, needed: bool, job: &Job<'_>) -> Self {
-        let open_target = |way, surfaces| Self { target, surfaces, way };
+        let open_target = |connection, surfaces| Self { target, surfaces, connection };
         if !needed {
-            return open_target(Way::Unused, Vec::new());
+            return open_target(Connection::Unused, Vec::new());
         }
         if let Some(recording) = job.recording {
-            return open_target(Way::Recorded, recording.surfaces(target.name()));
+            return open_target(Connection::Recorded, recording.surfaces(target.name()));
         }
         let wants_survey = job.suite.tests.tests.want_survey;
         let opening = Opening { world: job.world, wants_survey };
         match within(job.settings.max_time, targets::open(target, &opening)).await {
-            Some(Ok(Open::Text)) => open_target(Way::Plain, Vec::new()),
+            Some(Ok(Open::Text)) => open_target(Connection::Text, Vec::new()),
             Some(Ok(Open::Sessions(sessions, surfaces))) => {
-                open_target(Way::Mcp(sessions), surfaces)
+                open_target(Connection::Mcp(sessions), surfaces)
             }
-            Some(Err(why)) => open_target(Way::Closed(why), Vec::new()),
-            None => open_target(Way::Closed(NO_TIME.to_owned()), Vec::new()),
+            Some(Err(why)) => open_target(Connection::Failed(why), Vec::new()),
+            None => open_target(Connection::Failed(NO_TIME.to_owned()), Vec::new()),
         }
     }
 
@@ -112,21 +115,25 @@ impl<'a> OpenTarget<'a> {
 
     /// Why nothing can be sent; `None` if the target is open.
     pub(super) fn closed(&self) -> Option<&str> {
-        match &self.way {
-            Way::Closed(why) => Some(why),
-            Way::Unused => Some("the target was not opened"),
-            Way::Mcp(_) | Way::Plain | Way::Recorded => None,
+        match &self.connection {
+            Connection::Failed(why) => Some(why),
+            Connection::Unused => Some("the target was not opened"),
+            Connection::Mcp(_) | Connection::Text | Connection::Recorded => None,
         }
     }
 
     /// Sends text.
-    pub(super) async fn ask(&self, ask: &Ask<'_>, outside: &Outside) -> (Exchange, Response) {
-        targets::ask(self.target, ask, outside).await
+    pub(super) async fn ask(
+        &self,
+        ask: &Ask<'_>,
+        external_services: &ExternalServices,
+    ) -> (Exchange, Response) {
+        targets::ask(self.target, ask, external_services).await
     }
 
     /// Sends one step to an MCP server.
     pub(super) async fn step(&self, step: &Step) -> Exchange {
-        let Way::Mcp(sessions) = &self.way else {
+        let Connection::Mcp(sessions) = &self.connection else {
             let why = self.closed().unwrap_or("the target is not an MCP server");
             return Exchange::of_step(step, Outcome::Refused { why: why.to_owned() });
         };
@@ -140,8 +147,10 @@ impl<'a> OpenTarget<'a> {
 impl AskTarget for OpenTarget<'_> {
     fn call<'f>(&'f self, step: &'f Step) -> BoxFuture<'f, Result<Exchange, String>> {
         async move {
-            match &self.way {
-                Way::Recorded => Err("this call was not made when the run was recorded".to_owned()),
+            match &self.connection {
+                Connection::Recorded => {
+                    Err("this call was not made when the run was recorded".to_owned())
+                }
                 _ => Ok(self.step(step).await),
             }
         }

@@ -18,7 +18,7 @@ impl RateLimit {
     }
 
     /// Waits until the next case may start.
-    pub(super) async fn turn(&self) {
+    pub(super) async fn wait(&self) {
         let Some(moment) = self.reserve(Instant::now()) else { return };
         tokio::time::sleep_until(moment.into()).await;
     }

@@ -46,16 +46,16 @@ impl Recording {
         }
         drop(cases);
         let mut places = Vec::new();
-        plan.seats.retain_mut(|seat| {
+        plan.cases.retain_mut(|planned_case| {
             // Stored values are masked.
             let text = |text: &str| redactor.text(text).into_owned();
-            let target = text(suite.targets[seat.target].name());
-            let prompt = text(&suite.tests.prompts[seat.prompt].label);
-            let case = seat.case(suite);
+            let target = text(suite.targets[planned_case.target].name());
+            let prompt = text(&suite.tests.prompts[planned_case.prompt].label);
+            let case = planned_case.case(suite);
             let same = stored_sameness(case.test.description.as_deref(), case.vars(), redactor);
-            let place = stored.get_mut(&(same, prompt, target, seat.repeat));
+            let place = stored.get_mut(&(same, prompt, target, planned_case.repeat));
             let Some(place) = place.and_then(VecDeque::pop_front) else { return false };
-            seat.ordinal = places.len();
+            planned_case.ordinal = places.len();
             places.push(place);
             true
         });
@@ -70,11 +70,11 @@ impl Recording {
     /// The stored result of a case, with the answers that `ask` allows to reuse.
     pub(super) async fn result(
         &self,
-        seat: &PlannedCase,
+        planned_case: &PlannedCase,
         ask: AskMode,
     ) -> Result<CaseResult, String> {
         let missing = || "the run has no stored response for this test".to_owned();
-        let place = *self.places.get(seat.ordinal).ok_or_else(missing)?;
+        let place = *self.places.get(planned_case.ordinal).ok_or_else(missing)?;
         let stored = self.store.case(&self.run, place).await;
         let mut result = stored.map_err(|error| error.to_string())?.ok_or_else(missing)?;
         ask.keep_answers(&mut result.evidence);

@@ -13,7 +13,7 @@ use quintain_evidence::evidence::{Evidence, Extra};
 use quintain_evidence::question::{Answer, Question};
 use serde_json::Value;
 
-use super::{Asker, Respondents};
+use super::{AnswerSources, Asker};
 use crate::interpreters::Call;
 use crate::web::Request;
 
@@ -40,12 +40,12 @@ fn offline(question: &Question) -> Answer {
 }
 
 /// A question as it is stored, with secrets masked.
-struct Shown {
+struct MaskedQuestion {
     key: String,
     question: Question,
 }
 
-struct Asked {
+struct TimedAnswer {
     answer: Answer,
     took: Duration,
 }
@@ -55,13 +55,13 @@ impl Asker<'_> {
     /// concurrently. The target is asked one question after the other, in their order: calls have
     /// effects, and the number of calls in flight is the user's choice.
     pub(crate) async fn ask(&self, questions: &[Question], evidence: &mut Evidence) -> Vec<Answer> {
-        let shown: Vec<Option<Shown>> =
-            questions.iter().map(|question| self.shown(question)).collect();
+        let masked_question: Vec<Option<MaskedQuestion>> =
+            questions.iter().map(|question| self.masked_question(question)).collect();
         let mut answers: Vec<Option<Answer>> = vec![None; questions.len()];
         let mut first: HashMap<&str, usize> = HashMap::new();
         let mut open = Vec::new();
-        for (at, shown) in shown.iter().enumerate() {
-            let Some(Shown { key, question }) = shown else {
+        for (at, masked_question) in masked_question.iter().enumerate() {
+            let Some(MaskedQuestion { key, question }) = masked_question else {
                 open.push(at);
                 continue;
             };
@@ -71,18 +71,20 @@ impl Asker<'_> {
             }
         }
         let asked = self.ask_all(questions, &open).await;
-        for (at, Asked { answer, took }) in open.into_iter().zip(asked) {
-            keep(evidence, &questions[at], shown[at].as_ref(), &answer, took);
+        for (at, TimedAnswer { answer, took }) in open.into_iter().zip(asked) {
+            keep(evidence, &questions[at], masked_question[at].as_ref(), &answer, took);
             answers[at] = Some(answer);
         }
-        let same = |shown: &Option<Shown>| {
-            let at = first.get(shown.as_ref()?.key.as_str())?;
+        let same = |masked_question: &Option<MaskedQuestion>| {
+            let at = first.get(masked_question.as_ref()?.key.as_str())?;
             answers[*at].clone()
         };
         let missing = || Answer::Unavailable("the question was not asked".to_owned());
-        let all = answers.iter().zip(&shown);
-        all.map(|(answer, shown)| answer.clone().or_else(|| same(shown)).unwrap_or_else(missing))
-            .collect()
+        let all = answers.iter().zip(&masked_question);
+        all.map(|(answer, masked_question)| {
+            answer.clone().or_else(|| same(masked_question)).unwrap_or_else(missing)
+        })
+        .collect()
     }
 
     /// One question.
@@ -93,12 +95,13 @@ impl Asker<'_> {
     }
 
     /// A question with masked secrets and its key; `None` if it cannot be masked and so not stored.
-    fn shown(&self, question: &Question) -> Option<Shown> {
-        let masked = self.respondents.outside.redactor.masked(question).ok()?.into_owned();
-        Some(Shown { key: masked.key(), question: masked })
+    fn masked_question(&self, question: &Question) -> Option<MaskedQuestion> {
+        let masked =
+            self.answer_sources.external_services.redactor.masked(question).ok()?.into_owned();
+        Some(MaskedQuestion { key: masked.key(), question: masked })
     }
 
-    async fn ask_all(&self, questions: &[Question], open: &[usize]) -> Vec<Asked> {
+    async fn ask_all(&self, questions: &[Question], open: &[usize]) -> Vec<TimedAnswer> {
         let of_target =
             |at: &usize| matches!(questions[*at], Question::Call { .. } | Question::Say(_));
         let target = async {
@@ -109,10 +112,10 @@ impl Asker<'_> {
             asked
         };
         let others = open.iter().copied().filter(|at| !of_target(at)).map(|at| async move {
-            let respondents = self.respondents;
+            let answer_sources = self.answer_sources;
             // An error is impossible: the semaphore is never closed during a run.
-            let _place = respondents.places.acquire().await;
-            (at, timed(respondents.answer(&questions[at])).await)
+            let _permit = answer_sources.permits.acquire().await;
+            (at, timed(answer_sources.answer(&questions[at])).await)
         });
         let (mut asked, others) = join(target, join_all(others)).await;
         asked.extend(others);
@@ -121,7 +124,7 @@ impl Asker<'_> {
     }
 
     async fn of_target(&self, question: &Question) -> Answer {
-        if self.respondents.offline {
+        if self.answer_sources.offline {
             return offline(question);
         }
         let Some(target) = self.target else {
@@ -133,12 +136,12 @@ impl Asker<'_> {
                 Err(why) => Answer::Unavailable(why),
             },
             Question::Say(message) => target.say(message).await,
-            other => self.respondents.answer(other).await,
+            other => self.answer_sources.answer(other).await,
         }
     }
 }
 
-impl Respondents {
+impl AnswerSources {
     async fn answer(&self, question: &Question) -> Answer {
         if self.offline {
             return offline(question);
@@ -152,7 +155,7 @@ impl Respondents {
             },
             Question::Run { code, function, arguments } => {
                 let call = Call { code, function, arguments, executable: None };
-                self.outside.interpreters.call(&call).await
+                self.external_services.interpreters.call(&call).await
             }
             Question::Post { url, body } => match self.post(url, body).await {
                 Ok(said) => Answer::Value(said),
@@ -174,26 +177,27 @@ impl Respondents {
             headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
             body: Some(Bytes::from(body.to_string())),
         };
-        let sent = self.outside.web.send(request, self.outside.webhook_time).await;
+        let sent =
+            self.external_services.web.send(request, self.external_services.webhook_time).await;
         let reply = sent.map_err(|error| error.to_string())?;
         if !reply.status.is_success() {
             return Err(format!("Webhook response status: {}", reply.status.as_u16()));
         }
-        self.outside.json(&reply.body)
+        self.external_services.json(&reply.body)
     }
 }
 
-async fn timed(answer: impl Future<Output = Answer>) -> Asked {
+async fn timed(answer: impl Future<Output = Answer>) -> TimedAnswer {
     let start = Instant::now();
     let answer = answer.await;
-    Asked { answer, took: start.elapsed() }
+    TimedAnswer { answer, took: start.elapsed() }
 }
 
 /// Adds an answer to the evidence. A call is always evidence; an unavailable answer is not stored.
 fn keep(
     evidence: &mut Evidence,
     question: &Question,
-    shown: Option<&Shown>,
+    masked_question: Option<&MaskedQuestion>,
     answer: &Answer,
     took: Duration,
 ) {
@@ -217,7 +221,7 @@ fn keep(
         }
         Answer::Unavailable(_) => return,
     };
-    if let Some(Shown { key, question }) = shown {
+    if let Some(MaskedQuestion { key, question }) = masked_question {
         let (key, question) = (key.clone(), question.clone());
         evidence.answers.push(AnswerRecord { key, question, answer, took, cost });
     }

@@ -2,7 +2,7 @@
 //! target and the disk answer. Every answer becomes evidence. A question that the evidence answers is not asked again.
 
 mod ask;
-mod pursue;
+mod run_rounds;
 mod snapshots;
 mod suite_code;
 #[cfg(test)]
@@ -16,7 +16,7 @@ use quintain_evidence::question::{Answer, JudgeQuestion, Message, Question};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use crate::outside::Outside;
+use crate::external_services::ExternalServices;
 pub(crate) use snapshots::{SnapshotWrites, Snapshots};
 pub(crate) use suite_code::{CodeError, Purpose};
 
@@ -47,24 +47,28 @@ impl AskMode {
 }
 
 /// Answers the questions of all cases of a run.
-pub(crate) struct Respondents {
-    pub(crate) outside: Outside,
+pub(crate) struct AnswerSources {
+    pub(crate) external_services: ExternalServices,
     pub(crate) snapshots: Snapshots,
     model: Option<Box<dyn AskModel>>,
     /// Nothing is asked.
     offline: bool,
     /// Limits concurrent questions, except those to the target.
-    places: Semaphore,
+    permits: Semaphore,
 }
 
-impl Respondents {
-    pub(crate) fn new(outside: Outside, mode: AskMode, concurrency: usize) -> Self {
+impl AnswerSources {
+    pub(crate) fn new(
+        external_services: ExternalServices,
+        mode: AskMode,
+        concurrency: usize,
+    ) -> Self {
         Self {
-            snapshots: Snapshots::new(outside.policy.clone()),
-            outside,
+            snapshots: Snapshots::new(external_services.policy.clone()),
+            external_services,
             model: None,
             offline: mode == AskMode::Nothing,
-            places: Semaphore::new(concurrency.max(1)),
+            permits: Semaphore::new(concurrency.max(1)),
         }
     }
 
@@ -74,7 +78,7 @@ impl Respondents {
     }
 
     pub(crate) async fn close(&self) {
-        self.outside.close().await;
+        self.external_services.close().await;
     }
 }
 
@@ -97,7 +101,7 @@ pub(crate) trait AskTarget: Sync {
 /// Asks for one case.
 #[derive(Clone, Copy)]
 pub(crate) struct Asker<'a> {
-    pub(crate) respondents: &'a Respondents,
+    pub(crate) answer_sources: &'a AnswerSources,
     /// `None` if several targets are compared.
     pub(crate) target: Option<&'a dyn AskTarget>,
 }

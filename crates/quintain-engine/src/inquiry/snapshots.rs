@@ -232,7 +232,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_lead_nowhere() {
+    fn links_are_not_followed() {
         let outside = tempfile::tempdir().unwrap();
         let theirs = outside.path().join("theirs");
         std::fs::write(&theirs, "untouched").unwrap();

@@ -54,7 +54,7 @@ impl Asker<'_> {
         evidence: &mut Evidence,
     ) -> Result<Value, CodeError> {
         if code.language() == Language::JavaScript {
-            let run = self.respondents.outside.run(code, function, given).await;
+            let run = self.answer_sources.external_services.run(code, function, given).await;
             return run.map_err(CodeError::Failed);
         }
         let arguments = given.iter().map(|(_, value)| (*value).clone()).collect();

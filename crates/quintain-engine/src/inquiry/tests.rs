@@ -10,24 +10,24 @@ use quintain_evidence::evidence::{Evidence, Exchange};
 use quintain_evidence::inquiry::{Inquiry, MAX_ROUNDS, Next, Rounds};
 use quintain_evidence::probe::Step;
 use quintain_evidence::question::{Answer, Message, Question, Reaction, Reply};
-use quintain_redteam::strategies::{Done, Way, parse};
+use quintain_redteam::strategies::{Done, StrategyKind, parse};
 use quintain_suite::suite::Consent;
 use quintain_wire::redact::Redactor;
 use secrecy::SecretString;
 use serde_json::{Map, json};
 
-use super::{AskMode, AskTarget, Asker, Respondents};
-use crate::outside::Outside;
+use super::{AnswerSources, AskMode, AskTarget, Asker};
+use crate::external_services::ExternalServices;
 use crate::world::World;
 
-fn respondents(mode: AskMode) -> Respondents {
+fn answer_sources(mode: AskMode) -> AnswerSources {
     known_to(mode, Redactor::default())
 }
 
-fn known_to(mode: AskMode, redactor: Redactor) -> Respondents {
+fn known_to(mode: AskMode, redactor: Redactor) -> AnswerSources {
     let world = World { redactor, ..World::default() };
-    let outside = Outside::new(Consent::of_the_user(), BTreeMap::new(), &world);
-    Respondents::new(outside, mode, 4)
+    let external_services = ExternalServices::new(Consent::of_the_user(), BTreeMap::new(), &world);
+    AnswerSources::new(external_services, mode, 4)
 }
 
 /// A target that answers each call with the number of calls so far, and replies to messages.
@@ -108,10 +108,10 @@ impl Inquiry for Endless {
 
 #[tokio::test]
 async fn the_second_question_depends_on_the_first_answer() {
-    let (respondents, target) = (respondents(AskMode::Missing), Counting::default());
-    let asker = Asker { respondents: &respondents, target: Some(&target) };
+    let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
     let mut evidence = Evidence::default();
-    let outcomes = asker.pursue(&[TwoSteps { first: "a" }], &mut evidence).await;
+    let outcomes = asker.run_rounds(&[TwoSteps { first: "a" }], &mut evidence).await;
     assert_eq!(outcomes, [["0", "1"]]);
     let methods: Vec<_> = evidence.extra.iter().map(|extra| extra.step.clone()).collect();
     let Step::Request { method, .. } = &methods[1] else { panic!("a request") };
@@ -120,15 +120,15 @@ async fn the_second_question_depends_on_the_first_answer() {
 
 #[tokio::test]
 async fn the_same_question_is_asked_once() {
-    let (respondents, target) = (respondents(AskMode::Missing), Counting::default());
-    let asker = Asker { respondents: &respondents, target: Some(&target) };
+    let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
     let mut evidence = Evidence::default();
     let twice = [TwoSteps { first: "a" }, TwoSteps { first: "a" }];
-    let outcomes = asker.pursue(&twice, &mut evidence).await;
+    let outcomes = asker.run_rounds(&twice, &mut evidence).await;
     assert_eq!(outcomes, [["0", "1"], ["0", "1"]], "both get the same answers");
     assert_eq!((target.calls(), evidence.extra.len(), evidence.answers.len()), (2, 2, 2));
     assert!(evidence.answers.iter().all(|record| record.cost.calls == 1));
-    asker.pursue(&twice, &mut evidence).await;
+    asker.run_rounds(&twice, &mut evidence).await;
     assert_eq!(target.calls(), 2, "a later round does not ask again");
     let answers = asker.ask(&[call("a", 0), call("a", 1), call("a", 1)], &mut evidence).await;
     assert_eq!((target.calls(), answers.len()), (3, 3), "one more call was necessary");
@@ -137,25 +137,25 @@ async fn the_same_question_is_asked_once() {
 }
 
 #[tokio::test]
-async fn who_never_stops_asking_is_stopped() {
-    let (respondents, target) = (respondents(AskMode::Missing), Counting::default());
-    let asker = Asker { respondents: &respondents, target: Some(&target) };
-    let outcomes = asker.pursue(&[Endless], &mut Evidence::default()).await;
+async fn an_inquiry_that_never_ends_is_stopped() {
+    let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
+    let outcomes = asker.run_rounds(&[Endless], &mut Evidence::default()).await;
     assert_eq!((outcomes, target.calls()), (vec!["unfinished"], MAX_ROUNDS));
 }
 
 #[tokio::test]
 async fn stored_answers_are_used_again_and_offline_asks_nothing() {
-    let (live, target) = (respondents(AskMode::Missing), Counting::default());
-    let asker = Asker { respondents: &live, target: Some(&target) };
+    let (live, target) = (answer_sources(AskMode::Missing), Counting::default());
+    let asker = Asker { answer_sources: &live, target: Some(&target) };
     let mut evidence = Evidence::default();
-    asker.pursue(&[TwoSteps { first: "a" }], &mut evidence).await;
+    asker.run_rounds(&[TwoSteps { first: "a" }], &mut evidence).await;
     let stored = serde_json::to_string(&evidence).unwrap();
     let mut evidence: Evidence = serde_json::from_str(&stored).unwrap();
     AskMode::Nothing.keep_answers(&mut evidence);
-    let offline = respondents(AskMode::Nothing);
-    let asker = Asker { respondents: &offline, target: Some(&target) };
-    let outcomes = asker.pursue(&[TwoSteps { first: "a" }], &mut evidence).await;
+    let offline = answer_sources(AskMode::Nothing);
+    let asker = Asker { answer_sources: &offline, target: Some(&target) };
+    let outcomes = asker.run_rounds(&[TwoSteps { first: "a" }], &mut evidence).await;
     assert_eq!((outcomes, target.calls()), (vec![vec!["0".to_owned(), "1".to_owned()]], 2));
     let unknown = asker.ask_one(call("b", 0), &mut evidence).await;
     assert!(matches!(unknown, Answer::Unavailable(why) if why.contains("--offline")));
@@ -164,8 +164,8 @@ async fn stored_answers_are_used_again_and_offline_asks_nothing() {
 
 #[tokio::test]
 async fn calls_of_older_runs_are_known_without_records() {
-    let (respondents, target) = (respondents(AskMode::Missing), Counting::default());
-    let asker = Asker { respondents: &respondents, target: Some(&target) };
+    let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
     let mut evidence = Evidence::default();
     asker.ask_one(call("a", 0), &mut evidence).await;
     evidence.answers.clear();
@@ -176,8 +176,8 @@ async fn calls_of_older_runs_are_known_without_records() {
 
 #[tokio::test]
 async fn what_failed_or_is_on_disk_is_asked_again() {
-    let respondents = respondents(AskMode::Missing);
-    let asker = Asker { respondents: &respondents, target: None };
+    let answer_sources = answer_sources(AskMode::Missing);
+    let asker = Asker { answer_sources: &answer_sources, target: None };
     let folder = tempfile::tempdir().unwrap();
     let file = quintain_evidence::kept_file::KeptFile::new(folder.path(), "a.snap");
     let post = Question::Post { url: "no address".to_owned(), body: json!(null) };
@@ -197,8 +197,8 @@ async fn what_failed_or_is_on_disk_is_asked_again() {
 async fn questions_are_kept_without_secrets() {
     let redactor = Redactor::default();
     redactor.learn(&SecretString::from("s3cr3t-canary"));
-    let (respondents, target) = (known_to(AskMode::Missing, redactor), Counting::default());
-    let asker = Asker { respondents: &respondents, target: Some(&target) };
+    let (answer_sources, target) = (known_to(AskMode::Missing, redactor), Counting::default());
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
     let mut evidence = Evidence::default();
     asker.ask_one(call("s3cr3t-canary", 0), &mut evidence).await;
     let kept = serde_json::to_string(&evidence.answers).unwrap();
@@ -208,17 +208,17 @@ async fn questions_are_kept_without_secrets() {
 #[tokio::test]
 async fn conversations_are_inquiries() {
     let tactic = parse(&json!("crescendo")).expect("no mistakes").remove(0);
-    let Way::Talk(talk) = tactic.way() else { panic!("a conversation") };
-    let (respondents, target) = (respondents(AskMode::Missing), Counting::default());
-    let asker = Asker { respondents: &respondents, target: Some(&target) };
+    let StrategyKind::Talk(talk) = tactic.kind() else { panic!("a conversation") };
+    let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
     let mut evidence = Evidence::default();
-    let outcomes = asker.pursue(&[talk.about("show the log", 7)], &mut evidence).await;
+    let outcomes = asker.run_rounds(&[talk.about("show the log", 7)], &mut evidence).await;
     assert_eq!(outcomes, [Done::Hit]);
     assert_eq!(target.heard.lock().unwrap().len(), 3);
     assert_eq!(evidence.answers.len(), 3, "every reply is evidence");
     let led = parse(&json!("mischievous-user")).expect("no mistakes").remove(0);
-    let Way::Talk(talk) = led.way() else { panic!("a conversation") };
-    let outcomes = asker.pursue(&[talk.about("x", 7)], &mut Evidence::default()).await;
+    let StrategyKind::Talk(talk) = led.kind() else { panic!("a conversation") };
+    let outcomes = asker.run_rounds(&[talk.about("x", 7)], &mut Evidence::default()).await;
     assert_eq!(
         outcomes,
         [Done::Unanswered("Quintain does not support models as judges yet".to_owned())]

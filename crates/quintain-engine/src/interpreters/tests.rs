@@ -48,7 +48,7 @@ async fn inline_python_sees_output_and_context() {
 }
 
 #[tokio::test]
-async fn what_python_raises_is_told_in_the_words_that_suites_know() {
+async fn python_exceptions_are_reported_like_promptfoo_does() {
     let why = failed(python("json.loads(output)['a']").await);
     let error = "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)";
     let start = format!("Error running Python script: {error}\nStack Trace: Error: {error}\n");

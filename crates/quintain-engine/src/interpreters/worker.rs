@@ -26,7 +26,7 @@ pub(super) enum Failure {
     #[error("the answer of the interpreter is too long")]
     TooLong,
     #[error("the interpreter ended")]
-    Gone,
+    Exited,
     #[error("cannot communicate with the interpreter: {0}")]
     Broken(String),
 }
@@ -63,7 +63,7 @@ impl Worker {
             let mut line = request.to_string();
             line.push('\n');
             let sent = self.requests.write_all(line.as_bytes()).await;
-            sent.map_err(|_| Failure::Gone)?;
+            sent.map_err(|_| Failure::Exited)?;
             let mut line = Vec::new();
             let room = u64::try_from(limit).unwrap_or(u64::MAX);
             let mut answers = (&mut self.answers).take(room);
@@ -72,7 +72,7 @@ impl Worker {
                 .await
                 .map_err(|error| Failure::Broken(error.to_string()))?;
             if line.last() != Some(&b'\n') {
-                return Err(if line.len() >= limit { Failure::TooLong } else { Failure::Gone });
+                return Err(if line.len() >= limit { Failure::TooLong } else { Failure::Exited });
             }
             serde_json::from_slice(&line).map_err(|error| Failure::Broken(error.to_string()))
         };
@@ -80,7 +80,7 @@ impl Worker {
     }
 
     /// What the process printed to stderr before it ended.
-    pub(super) async fn last_words(mut self) -> String {
+    pub(super) async fn stderr_suffix(mut self) -> String {
         let _ = timeout(TRAIL, &mut self.listener).await;
         let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(printed.make_contiguous()).trim().to_owned();

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 
 use super::handle::{Outcome, RunError, Running};
 use super::prepare::{
-    Jobs, Kind, Notice, Opened, Prepared, Refusal, RunStore, files_of, load_suite, place,
-    refuse_running,
+    Jobs, Kind, LoadedSuite, Notice, Prepared, Refusal, RunStore, files_of, load_suite,
+    refuse_running, set_working_directory,
 };
 use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
 use crate::eval::{Job, PreviousRun, Recording, Settings, execute, stored_sameness};
@@ -134,14 +134,14 @@ impl Overrides {
 }
 
 /// A suite run that is ready to start.
-pub(super) struct Ready {
+pub(super) struct PreparedEval {
     consent: Consent,
     plan: Plan,
     settings: Settings,
-    earlier: Option<PreviousRun>,
+    previous: Option<PreviousRun>,
     recording: Option<Recording>,
     /// Texts to store with the run in addition to its suite.
-    kept: Vec<SuiteText>,
+    extra_texts: Vec<SuiteText>,
 }
 
 pub(super) async fn prepare(
@@ -157,7 +157,7 @@ pub(super) async fn prepare(
     let (files, disk) = (files_of(&work.suite), jobs.files.clone());
     let opened = load_suite(files, &env, disk, Purpose::Run(consent), redactor, notify);
     let mut opened = opened.ok_or(Refusal::Suite)?;
-    place(
+    set_working_directory(
         opened.suite.targets.iter_mut().filter_map(|one| one.as_mcp_mut()),
         work.folder.as_ref(),
     )?;
@@ -182,7 +182,7 @@ pub(super) async fn prepare(
     let usage = |what: String| Refusal::usage(what, None);
     let mut selection = choices.selection().map_err(|error| usage(error.to_string()))?;
     if let Some((run, statuses)) = choices.failing() {
-        let tests = ended(run, statuses, jobs).await.map_err(usage)?;
+        let tests = tests_with_status(run, statuses, jobs).await.map_err(usage)?;
         let redactor = redactor.clone();
         let stored = move |description: Option<&str>, vars: &Map<String, Value>| {
             stored_sameness(description, vars, &redactor)
@@ -192,13 +192,13 @@ pub(super) async fn prepare(
     let options = &opened.suite.tests.options;
     let settings = work.overrides.settings(options, &env);
     let plan = plan(&opened.suite, &selection, choices.repeat.or(options.repeat).unwrap_or(1));
-    if plan.seats.is_empty() {
+    if plan.cases.is_empty() {
         let help = "remove or change a filter";
-        return Err(Refusal::nothing("the filters match no test, prompt or target", help));
+        return Err(Refusal::nothing_selected("the filters match no test, prompt or target", help));
     }
-    let (info, earlier) = if let Some((store, run, info, retry_errors)) = resumed {
-        let earlier = PreviousRun::of(store, run, &plan, retry_errors).await?;
-        (RunInfo { planned: plan.seats.len(), ..info }, Some(earlier))
+    let (info, previous) = if let Some((store, run, info, retry_errors)) = resumed {
+        let previous = PreviousRun::of(store, run, &plan, retry_errors).await?;
+        (RunInfo { planned: plan.cases.len(), ..info }, Some(previous))
     } else {
         let mut stored = choices.to_options();
         stored.insert("maxConcurrency".into(), settings.concurrency.into());
@@ -209,20 +209,26 @@ pub(super) async fn prepare(
             description: request.description.clone().or(opened.suite.description.clone()),
             config: opened.suite.config(),
             columns: plan.columns.clone(),
-            planned: plan.seats.len(),
+            planned: plan.cases.len(),
             options: stored,
             tags: tags(&opened, request),
-            ..blank(request)
+            ..base_run_info(request)
         };
         (masked::run(&info, redactor).into_owned(), None)
     };
     let world = World { env: env.into(), ..jobs.world.clone() };
-    let ready =
-        Ready { consent, plan, settings, earlier, recording: None, kept: work.kept.clone() };
+    let ready = PreparedEval {
+        consent,
+        plan,
+        settings,
+        previous,
+        recording: None,
+        extra_texts: work.extra_texts.clone(),
+    };
     Ok(prepared(jobs, request, info, opened, world, ready))
 }
 
-pub(super) async fn prepare_again(
+pub(super) async fn prepare_rejudge(
     jobs: &Jobs,
     request: &RunRequest,
     work: &RejudgeWork,
@@ -233,7 +239,7 @@ pub(super) async fn prepare_again(
     let redactor = &jobs.world.redactor;
     let store = jobs.needed_store()?;
     let run = store.find(&work.run).await?;
-    let earlier = store.info(&run).await?;
+    let previous = store.info(&run).await?;
     let files = files_of(&work.suite);
     // The stored run contains masks instead of secrets, so the suite must be masked the same way before the two are
     // compared. This first load finds the secrets without running code of the suite.
@@ -246,33 +252,33 @@ pub(super) async fn prepare_again(
     let disk = jobs.files.clone();
     let opened = load_suite(files, &env, disk, Purpose::Run(consent), redactor, notify);
     let opened = opened.ok_or(Refusal::Suite)?;
-    let repeat = Choices::of_options(&earlier.options).repeat;
+    let repeat = Choices::of_options(&previous.options).repeat;
     let repeat = repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
     let mut plan = plan(&opened.suite, &Selection::default(), repeat);
-    let (planned, id) = (plan.seats.len(), run.id.clone());
+    let (planned, id) = (plan.cases.len(), run.id.clone());
     let recording = Recording::of(store.clone(), run, &opened.suite, &mut plan, redactor).await?;
-    if plan.seats.len() < planned {
-        let missing = planned - plan.seats.len();
+    if plan.cases.len() < planned {
+        let missing = planned - plan.cases.len();
         notify(Notice::Warning(format!("{missing} of {planned} tests have no stored response")));
     }
-    if plan.seats.is_empty() {
+    if plan.cases.is_empty() {
         let help = "Quintain matches tests by description and variables";
-        return Err(Refusal::nothing(
+        return Err(Refusal::nothing_selected(
             format!("no test of this suite has a stored response in run {id}"),
             help,
         ));
     }
-    let mut options = earlier.options.clone();
+    let mut options = previous.options.clone();
     options.insert("rejudged".to_owned(), id.into());
     let info = RunInfo {
-        description: opened.suite.description.clone().or(earlier.description.clone()),
+        description: opened.suite.description.clone().or(previous.description.clone()),
         columns: plan.columns.clone(),
-        planned: plan.seats.len(),
+        planned: plan.cases.len(),
         options,
         id: request.id.clone(),
         created: request.created.clone(),
         version: request.version.clone(),
-        ..earlier
+        ..previous
     };
     let info = masked::run(&info, redactor).into_owned();
     let settings = Settings {
@@ -282,13 +288,13 @@ pub(super) async fn prepare_again(
         ..Settings::default()
     };
     let world = World { env: env.into(), ..jobs.world.clone() };
-    let ready = Ready {
+    let ready = PreparedEval {
         consent,
         plan,
         settings,
-        earlier: None,
+        previous: None,
         recording: Some(recording),
-        kept: work.kept.clone(),
+        extra_texts: work.extra_texts.clone(),
     };
     Ok(prepared(jobs, request, info, opened, world, ready))
 }
@@ -297,9 +303,9 @@ fn prepared(
     jobs: &Jobs,
     request: &RunRequest,
     info: RunInfo,
-    opened: Opened,
+    opened: LoadedSuite,
     world: World,
-    ready: Ready,
+    ready: PreparedEval,
 ) -> Prepared {
     Prepared {
         id: info.id.clone(),
@@ -314,7 +320,7 @@ fn prepared(
 }
 
 /// Run information that contains only what the request states.
-pub(super) fn blank(request: &RunRequest) -> RunInfo {
+pub(super) fn base_run_info(request: &RunRequest) -> RunInfo {
     RunInfo {
         id: request.id.clone(),
         created: request.created.clone(),
@@ -329,7 +335,7 @@ pub(super) fn blank(request: &RunRequest) -> RunInfo {
 }
 
 /// The tags of the suite, overridden by those of the request.
-fn tags(opened: &Opened, request: &RunRequest) -> BTreeMap<String, String> {
+fn tags(opened: &LoadedSuite, request: &RunRequest) -> BTreeMap<String, String> {
     let tags = opened.suite.tests.tags.iter().map(|(name, value)| match value {
         Value::String(text) => (name.clone(), text.clone()),
         other => (name.clone(), other.to_string()),
@@ -337,22 +343,22 @@ fn tags(opened: &Opened, request: &RunRequest) -> BTreeMap<String, String> {
     tags.chain(request.tags.clone()).collect()
 }
 
-impl Ready {
+impl PreparedEval {
     pub(super) async fn run(
         self: Box<Self>,
         info: RunInfo,
-        opened: Option<Opened>,
+        opened: Option<LoadedSuite>,
         world: &World,
         store: Option<RunStore>,
         mut running: Running,
     ) -> Result<Outcome, RunError> {
         let Some(opened) = opened else { return Ok(Outcome::default()) };
         let redactor = &world.redactor;
-        let writer = match (&self.earlier, &store) {
-            (Some(earlier), _) => Some(earlier.store.resume(&earlier.run, redactor)),
+        let writer = match (&self.previous, &store) {
+            (Some(previous), _) => Some(previous.store.resume(&previous.run, redactor)),
             (None, Some(store)) => {
                 let mut texts = texts_of(&opened);
-                texts.extend(self.kept);
+                texts.extend(self.extra_texts);
                 Some(store.start(&info, &texts, redactor, running.slot.is_queued()))
             }
             (None, None) => None,
@@ -365,7 +371,7 @@ impl Ready {
             world,
             settings: &self.settings,
             info: &info,
-            earlier: self.earlier.as_ref(),
+            previous: self.previous.as_ref(),
             recording: self.recording.as_ref(),
         };
         let emitter = &mut running.emitter;
@@ -375,15 +381,15 @@ impl Ready {
         Ok(Outcome {
             summary: outcome.summary,
             unreachable: outcome.unreachable,
-            overdue: outcome.overdue,
-            unsaved: outcome.unsaved,
+            time_limit_reached: outcome.time_limit_reached,
+            store_error: outcome.store_error,
             ..Outcome::default()
         })
     }
 }
 
 /// The suite files as stored with a run. The store masks secrets.
-pub(super) fn texts_of(opened: &Opened) -> Vec<SuiteText> {
+pub(super) fn texts_of(opened: &LoadedSuite) -> Vec<SuiteText> {
     let text = |file: &quintain_suite::suite::SuiteFile| SuiteText {
         name: file.name.clone(),
         base_dir: file.base_dir.clone(),
@@ -393,7 +399,7 @@ pub(super) fn texts_of(opened: &Opened) -> Vec<SuiteText> {
 }
 
 /// The tests that ended with one of `statuses` in an earlier run: a stored run or a JSON report.
-async fn ended(
+async fn tests_with_status(
     wanted: &str,
     statuses: &[CaseStatus],
     jobs: &Jobs,

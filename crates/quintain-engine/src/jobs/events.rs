@@ -11,13 +11,13 @@ use crate::masked::{self, Emitted};
 use crate::store::{EventLog, Writer};
 
 /// Capacity of the client's event queue. The job waits while the queue is full.
-pub(super) const QUEUE: usize = 16;
+pub(super) const QUEUE_CAPACITY: usize = 16;
 /// How long the job sleeps before it retries a full queue.
-const FULL: Duration = Duration::from_micros(200);
+const RETRY_DELAY: Duration = Duration::from_micros(200);
 
 /// What a job is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum StopLevel {
     Run,
     /// Start nothing new and report what is finished.
     Stop,
@@ -27,25 +27,25 @@ pub enum Level {
 
 /// Ends a job.
 #[derive(Debug, Clone)]
-pub struct Cancel(Arc<watch::Sender<Level>>);
+pub struct Cancel(Arc<watch::Sender<StopLevel>>);
 
 impl Cancel {
-    pub(super) fn new() -> (Self, watch::Receiver<Level>) {
-        let (sender, receiver) = watch::channel(Level::Run);
+    pub(super) fn new() -> (Self, watch::Receiver<StopLevel>) {
+        let (sender, receiver) = watch::channel(StopLevel::Run);
         (Self(Arc::new(sender)), receiver)
     }
 
     /// Ends the job with a valid partial result.
     pub fn stop(&self) {
-        self.raise(Level::Stop);
+        self.raise(StopLevel::Stop);
     }
 
     /// Drops all work of the job, including child processes.
     pub fn abort(&self) {
-        self.raise(Level::Abort);
+        self.raise(StopLevel::Abort);
     }
 
-    fn raise(&self, level: Level) {
+    fn raise(&self, level: StopLevel) {
         self.0.send_if_modified(|now| {
             let higher = level > *now;
             *now = level.max(*now);
@@ -63,7 +63,7 @@ pub(super) struct Emitter {
     sequence: u64,
     redactor: Redactor,
     client: mpsc::Sender<RunEvent>,
-    others: broadcast::Sender<RunEvent>,
+    listeners: broadcast::Sender<RunEvent>,
     stored: Stored,
 }
 
@@ -72,10 +72,10 @@ impl Emitter {
         run: &str,
         redactor: Redactor,
         client: mpsc::Sender<RunEvent>,
-        others: broadcast::Sender<RunEvent>,
+        listeners: broadcast::Sender<RunEvent>,
         stored: Stored,
     ) -> Self {
-        Self { run: run.into(), sequence: 0, redactor, client, others, stored }
+        Self { run: run.into(), sequence: 0, redactor, client, listeners, stored }
     }
 
     /// Stores the events from now on.
@@ -95,12 +95,12 @@ impl Emitter {
         {
             tracing::warn!(%error, "an event is not stored");
         }
-        let _ = self.others.send(event.clone());
+        let _ = self.listeners.send(event.clone());
         while let Err(refused) = self.client.try_send(event) {
             match refused {
                 mpsc::error::TrySendError::Full(back) => {
                     event = back;
-                    std::thread::sleep(FULL);
+                    std::thread::sleep(RETRY_DELAY);
                 }
                 mpsc::error::TrySendError::Closed(_) => return,
             }
@@ -120,14 +120,14 @@ mod tests {
         let (cancel, level) = Cancel::new();
         cancel.abort();
         cancel.stop();
-        assert_eq!(*level.borrow(), Level::Abort);
+        assert_eq!(*level.borrow(), StopLevel::Abort);
     }
 
     #[tokio::test]
     async fn events_are_numbered_masked_and_survive_serialisation() {
         let redactor = Redactor::default();
         redactor.learn(&SecretString::from("s3cret-value"));
-        let (client, mut events) = mpsc::channel(QUEUE);
+        let (client, mut events) = mpsc::channel(QUEUE_CAPACITY);
         let mut emitter =
             Emitter::new("eval-x", redactor, client, broadcast::channel(4).0, Stored::default());
         emitter.emit(Event::Phase(Phase::Survey));

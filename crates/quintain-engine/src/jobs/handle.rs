@@ -10,20 +10,20 @@ use quintain_evidence::event::RunEvent;
 use quintain_evidence::tally::Summary;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::events::{Cancel, Emitter, Level, QUEUE, Stored};
-use super::listener::LiveRun;
+use super::events::{Cancel, Emitter, QUEUE_CAPACITY, StopLevel, Stored};
+use super::listener::EventSource;
 use super::slots::Slot;
 use crate::eval::Stop;
 use crate::redteam::RedteamError;
 
 /// Run futures are large, and suites may nest deeply.
-const STACK: usize = 16 << 20;
+const STACK_BYTES: usize = 16 << 20;
 /// How long `RunHandle::drop` waits for the job to end.
-const DROP: Duration = Duration::from_secs(2);
+const DROP_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an aborted job may take to mark its run as failed.
 const ABANDON: Duration = Duration::from_millis(500);
 /// Events that a listener may be behind before it reads them from the store.
-const TAIL: usize = 1_024;
+const LISTENER_BUFFER: usize = 1_024;
 
 /// The result of a run.
 #[derive(Debug, Default)]
@@ -32,13 +32,13 @@ pub struct Outcome {
     /// Targets that could not be reached, and why.
     pub unreachable: Vec<String>,
     /// The time limit ended the run.
-    pub overdue: bool,
+    pub time_limit_reached: bool,
     /// Why the store could not save the run.
-    pub unsaved: Option<String>,
+    pub store_error: Option<String>,
     /// Attack and place of every trial of this job.
     pub tried: BTreeSet<(String, String)>,
     /// Planted files that could not be removed, and why.
-    pub left: Vec<(PathBuf, String)>,
+    pub not_removed: Vec<(PathBuf, String)>,
 }
 
 /// Why a job ended without an outcome.
@@ -66,7 +66,7 @@ pub struct RunHandle {
     cancel: Cancel,
     outcome: oneshot::Receiver<Result<Outcome, RunError>>,
     thread: Option<JoinHandle<()>>,
-    live: LiveRun,
+    live: EventSource,
 }
 
 impl RunHandle {
@@ -80,12 +80,12 @@ impl RunHandle {
     where
         F: Future<Output = Result<Outcome, RunError>>,
     {
-        let (client, events) = mpsc::channel(QUEUE);
-        let (tail, _) = broadcast::channel(TAIL);
+        let (client, events) = mpsc::channel(QUEUE_CAPACITY);
+        let (tail, _) = broadcast::channel(LISTENER_BUFFER);
         let (cancel, level) = Cancel::new();
         let (send, outcome) = oneshot::channel();
         let stored = Stored::default();
-        let live = LiveRun { events: tail.clone(), stored: stored.clone() };
+        let live = EventSource { events: tail.clone(), stored: stored.clone() };
         let emitter = Emitter::new(&id, redactor, client, tail, stored.clone());
         let body = move || {
             let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -99,7 +99,7 @@ impl RunHandle {
                 let running = Running { emitter, stop: stop_of(level.clone()), slot };
                 tokio::select! {
                     biased;
-                    () = reaches(level, Level::Abort) => {}
+                    () = reaches(level, StopLevel::Abort) => {}
                     result = work(running) => return result,
                 }
                 // The work is dropped, and its writer marks the run as failed.
@@ -112,7 +112,7 @@ impl RunHandle {
             runtime.shutdown_background();
             let _ = send.send(result);
         };
-        let thread = std::thread::Builder::new().name("run".to_owned()).stack_size(STACK);
+        let thread = std::thread::Builder::new().name("run".to_owned()).stack_size(STACK_BYTES);
         let thread = thread.spawn(body).map_err(RunError::Thread)?;
         Ok(Self { id, events, cancel, outcome, thread: Some(thread), live })
     }
@@ -128,7 +128,7 @@ impl RunHandle {
     }
 
     /// The way to the events for further listeners.
-    pub(super) fn live(&self) -> LiveRun {
+    pub(super) fn live(&self) -> EventSource {
         self.live.clone()
     }
 
@@ -157,7 +157,7 @@ impl Drop for RunHandle {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         self.cancel.abort();
-        let until = std::time::Instant::now() + DROP;
+        let until = std::time::Instant::now() + DROP_TIMEOUT;
         while !thread.is_finished() && std::time::Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -165,10 +165,10 @@ impl Drop for RunHandle {
 }
 
 /// True once the job is asked to end.
-fn stop_of(mut level: watch::Receiver<Level>) -> Stop {
+fn stop_of(mut level: watch::Receiver<StopLevel>) -> Stop {
     let (send, stop) = watch::channel(false);
     tokio::spawn(async move {
-        if level.wait_for(|level| *level >= Level::Stop).await.is_ok() {
+        if level.wait_for(|level| *level >= StopLevel::Stop).await.is_ok() {
             let _ = send.send(true);
         }
         // Receivers fail if the sender is dropped.
@@ -177,7 +177,7 @@ fn stop_of(mut level: watch::Receiver<Level>) -> Stop {
     stop
 }
 
-async fn reaches(mut level: watch::Receiver<Level>, wanted: Level) {
+async fn reaches(mut level: watch::Receiver<StopLevel>, wanted: StopLevel) {
     if level.wait_for(|level| *level >= wanted).await.is_err() {
         std::future::pending::<()>().await;
     }

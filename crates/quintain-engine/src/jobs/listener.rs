@@ -19,17 +19,17 @@ const SOON: Duration = Duration::from_millis(5);
 
 /// The current runs of this process.
 #[derive(Clone, Default)]
-pub(super) struct Live(Arc<Mutex<HashMap<String, LiveRun>>>);
+pub(super) struct RunningJobs(Arc<Mutex<HashMap<String, EventSource>>>);
 
 /// A run under way in this process.
 #[derive(Clone)]
-pub(super) struct LiveRun {
+pub(super) struct EventSource {
     pub(super) events: broadcast::Sender<RunEvent>,
     pub(super) stored: Stored,
 }
 
-impl Live {
-    pub(super) fn add(&self, id: &str, run: LiveRun) {
+impl RunningJobs {
+    pub(super) fn add(&self, id: &str, run: EventSource) {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A job that ended has no emitter any more, so only this map has its channel.
         runs.retain(|_, run| run.events.strong_count() > 1);

@@ -12,10 +12,10 @@ mod slots;
 mod target;
 
 pub use eval::Choices;
-pub use events::{Cancel, Level};
+pub use events::{Cancel, StopLevel};
 pub use handle::{Outcome, RunError, RunHandle};
 pub use listener::Listener;
-pub use prepare::{Jobs, Notice, Opened, Prepared, Refusal, SubmitError, load_suite};
+pub use prepare::{Jobs, LoadedSuite, Notice, Prepared, Refusal, SubmitError, load_suite};
 pub use redteam::{
     chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label,
 };

@@ -11,7 +11,7 @@ use quintain_suite::suite::{Files, Loaded, Purpose, Suite, SuiteFile, load};
 use quintain_wire::redact::Redactor;
 
 use super::handle::{RunError, RunHandle};
-use super::listener::Live;
+use super::listener::RunningJobs;
 use super::request::{RunRequest, Work};
 use super::slots::Slots;
 use super::{eval, redteam};
@@ -30,7 +30,7 @@ pub struct Jobs {
     pub files: Arc<dyn Files>,
     /// Where runs are stored. Without a store, nothing is saved.
     pub store: Option<Store>,
-    pub(super) live: Live,
+    pub(super) live: RunningJobs,
     pub(super) slots: Slots,
 }
 
@@ -51,11 +51,11 @@ pub enum Refusal {
     Suite,
     /// The problem was already sent as a [`Notice`].
     #[error("the request is invalid")]
-    Said,
+    AlreadyReported,
     #[error("{what}")]
     Usage { what: String, help: Option<String> },
     #[error("{what}")]
-    Nothing { what: String, help: Option<String> },
+    NothingSelected { what: String, help: Option<String> },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -65,13 +65,13 @@ impl Refusal {
         Self::Usage { what: what.into(), help: help.into().map(str::to_owned) }
     }
 
-    pub(super) fn nothing(what: impl Into<String>, help: &str) -> Self {
-        Self::Nothing { what: what.into(), help: Some(help.to_owned()) }
+    pub(super) fn nothing_selected(what: impl Into<String>, help: &str) -> Self {
+        Self::NothingSelected { what: what.into(), help: Some(help.to_owned()) }
     }
 }
 
 /// A suite without errors.
-pub struct Opened {
+pub struct LoadedSuite {
     pub suite: Suite,
     /// The texts that spans of the suite point into.
     pub sources: Sources,
@@ -83,11 +83,11 @@ pub struct Opened {
 pub struct Prepared {
     pub(super) id: String,
     pub(super) info: RunInfo,
-    pub(super) opened: Option<Opened>,
+    pub(super) opened: Option<LoadedSuite>,
     pub(super) world: World,
     pub(super) store: Option<RunStore>,
     pub(super) kind: Kind,
-    pub(super) live: Live,
+    pub(super) live: RunningJobs,
     pub(super) slots: Slots,
 }
 
@@ -121,13 +121,13 @@ pub(super) fn refuse_running(run: &Run) -> Result<(), Refusal> {
 }
 
 pub(super) enum Kind {
-    Eval(Box<eval::Ready>),
-    Redteam(Box<redteam::Ready>),
+    Eval(Box<eval::PreparedEval>),
+    Redteam(Box<redteam::PreparedRedteam>),
 }
 
 impl Jobs {
     pub fn new(world: World, files: Arc<dyn Files>, store: Option<Store>) -> Self {
-        Self { world, files, store, live: Live::default(), slots: Slots::default() }
+        Self { world, files, store, live: RunningJobs::default(), slots: Slots::default() }
     }
 
     /// The same jobs under a policy: suites can read only the files and variables that it allows.
@@ -153,7 +153,7 @@ impl Jobs {
         let jobs = self.under(Arc::new(policy));
         match work {
             Work::Eval(work) => eval::prepare(&jobs, &request, work, notify).await,
-            Work::Rejudge(work) => eval::prepare_again(&jobs, &request, work, notify).await,
+            Work::Rejudge(work) => eval::prepare_rejudge(&jobs, &request, work, notify).await,
             Work::Redteam(work) => redteam::prepare(&jobs, &request, work, notify).await,
             Work::Replay(work) => redteam::prepare_replay(&jobs, &request, work, notify),
         }
@@ -205,7 +205,7 @@ impl Prepared {
     }
 
     /// The suite of the run, if it has one.
-    pub fn suite(&self) -> Option<&Opened> {
+    pub fn suite(&self) -> Option<&LoadedSuite> {
         self.opened.as_ref()
     }
 
@@ -234,10 +234,10 @@ impl Prepared {
     }
 
     /// Sets the command-line words that reproduction commands use to name the target of a red-team run.
-    pub fn again(&mut self, words: String) {
+    pub fn set_reproduction_target(&mut self, words: String) {
         if let Kind::Redteam(ready) = &mut self.kind {
-            ready.orders.again = Some(words.clone());
-            ready.again = Some(words);
+            ready.orders.reproduction_target = Some(words.clone());
+            ready.reproduction_target = Some(words);
         }
     }
 
@@ -277,7 +277,7 @@ pub fn load_suite(
     purpose: Purpose<'_>,
     redactor: &Redactor,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
-) -> Option<Opened> {
+) -> Option<LoadedSuite> {
     let Loaded { suite, diagnostics, sources, secrets } =
         load(files.clone(), env, disk, purpose, &kinds());
     learn(&secrets, redactor);
@@ -289,7 +289,7 @@ pub fn load_suite(
     for server in targets.flat_map(|target| &target.servers) {
         learn_launch(&server.launch, redactor);
     }
-    Some(Opened { suite, sources, files })
+    Some(LoadedSuite { suite, sources, files })
 }
 
 /// Converts the texts of a request to suite files.
@@ -303,7 +303,7 @@ pub(super) fn files_of(texts: &[SuiteText]) -> Vec<SuiteFile> {
 }
 
 /// Sets the working directory of servers that name none.
-pub(super) fn place<'a>(
+pub(super) fn set_working_directory<'a>(
     targets: impl Iterator<Item = &'a mut quintain_evidence::connection::McpTarget>,
     folder: Option<&PathBuf>,
 ) -> Result<(), Refusal> {

@@ -18,11 +18,11 @@ use quintain_suite::suite::{Consent, Files, Purpose};
 use quintain_wire::redact::Redactor;
 use serde_json::{Map, Value, json};
 
-use super::eval::{blank, texts_of};
+use super::eval::{base_run_info, texts_of};
 use super::handle::{Outcome, RunError, Running};
 use super::prepare::{
-    Jobs, Kind, Notice, Opened, Prepared, Refusal, RunStore, files_of, load_suite, place,
-    refuse_running,
+    Jobs, Kind, LoadedSuite, Notice, Prepared, Refusal, RunStore, files_of, load_suite,
+    refuse_running, set_working_directory,
 };
 use super::request::{OrderRequest, RedteamWork, ReplayWork, RunRequest, TargetRequest};
 use super::target::{adjust, choose};
@@ -36,13 +36,13 @@ use crate::world::World;
 const TARGET: &str = "target";
 
 /// A red-team run that is ready to start.
-pub(super) struct Ready {
+pub(super) struct PreparedRedteam {
     pub(super) target: McpTarget,
     pub(super) orders: Orders,
     pub(super) name: String,
-    past: Option<PreviousTrials>,
+    previous: Option<PreviousTrials>,
     resumed: Option<(Store, Run)>,
-    pub(super) again: Option<String>,
+    pub(super) reproduction_target: Option<String>,
     /// Texts to store with the run.
     texts: Vec<SuiteText>,
 }
@@ -58,30 +58,38 @@ pub(super) async fn prepare(
     let mut orders = orders_of(opened.as_ref(), &*jobs.files, redactor, notify)?;
     work.orders.apply(&mut orders, notify)?;
     let mut info = None;
-    let (mut past, mut resumed) = (None, None);
+    let (mut previous, mut resumed) = (None, None);
     if let Some(wanted) = &work.resume {
         let store = jobs.needed_store()?;
         let run = store.find(wanted).await?;
         refuse_running(&run)?;
         let stored = store.info(&run).await?;
-        recall(&mut orders, &stored.options);
+        restore_orders(&mut orders, &stored.options);
         info = Some(stored);
-        past = Some(PreviousTrials::read(store.clone(), run.clone()).await?);
+        previous = Some(PreviousTrials::read(store.clone(), run.clone()).await?);
         resumed = Some((store.clone(), run));
     }
     orders.written = opened.as_ref().map(|opened| written(&target, opened)).unwrap_or_default();
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
-    orders.again.clone_from(&work.again);
+    orders.reproduction_target.clone_from(&work.reproduction_target);
     let info = info.unwrap_or_else(|| {
-        let mut info = fresh(request, &name, &orders);
+        let mut info = new_run_info(request, &name, &orders);
         info.config = config(&name, &target, &orders, redactor);
         let chosen = work.target.name.clone();
         info.options.extend(chosen.map(|name| (TARGET.to_owned(), name.into())));
         info
     });
     let mut texts = opened.as_ref().map(texts_of).unwrap_or_default();
-    texts.extend(work.kept.iter().cloned());
-    let ready = Ready { target, orders, name, past, resumed, again: work.again.clone(), texts };
+    texts.extend(work.extra_texts.iter().cloned());
+    let ready = PreparedRedteam {
+        target,
+        orders,
+        name,
+        previous,
+        resumed,
+        reproduction_target: work.reproduction_target.clone(),
+        texts,
+    };
     Ok(prepared(jobs, request, info, opened, ready, work.target.stored_auth_only))
 }
 
@@ -95,22 +103,29 @@ pub(super) fn prepare_replay(
     // A suite may define the attack and the identities.
     let sought: Vec<_> = work.findings.iter().collect();
     let (mut orders, unknown) =
-        orders_of(opened.as_ref(), &*jobs.files, &jobs.world.redactor, notify)?.again(&sought);
+        orders_of(opened.as_ref(), &*jobs.files, &jobs.world.redactor, notify)?.only_for(&sought);
     for finding in &unknown {
         let what = format!("{} cannot run: there is no attack `{}`", finding.id, finding.rule);
         let help = "if a suite defines it, name the suite with -c".to_owned();
         notify(Notice::Error(what, Some(help)));
     }
     if !work.partial && !unknown.is_empty() {
-        return Err(Refusal::Said);
+        return Err(Refusal::AlreadyReported);
     }
     OrderRequest { destructive: work.destructive, ..OrderRequest::default() }
         .allow(&mut orders, notify);
     orders.allow_remote = work.allow_remote;
     let name = work.findings.first().map(|finding| finding.target.clone()).unwrap_or_default();
-    let info = fresh(request, &name, &orders);
-    let ready =
-        Ready { target, orders, name, past: None, resumed: None, again: None, texts: Vec::new() };
+    let info = new_run_info(request, &name, &orders);
+    let ready = PreparedRedteam {
+        target,
+        orders,
+        name,
+        previous: None,
+        resumed: None,
+        reproduction_target: None,
+        texts: Vec::new(),
+    };
     Ok(prepared(jobs, request, info, opened, ready, work.target.stored_auth_only))
 }
 
@@ -120,7 +135,7 @@ fn target(
     suite: &[SuiteText],
     wanted: &TargetRequest,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
-) -> Result<(McpTarget, Option<Opened>), Refusal> {
+) -> Result<(McpTarget, Option<LoadedSuite>), Refusal> {
     let redactor = &jobs.world.redactor;
     let purpose = Purpose::Run(Consent::of_the_user());
     let opened = if suite.is_empty() {
@@ -131,7 +146,7 @@ fn target(
         Some(opened.ok_or(Refusal::Suite)?)
     };
     let mut target = choose(wanted, opened.as_ref().map(|opened| &opened.suite))?;
-    place(std::iter::once(&mut target), wanted.folder.as_ref())?;
+    set_working_directory(std::iter::once(&mut target), wanted.folder.as_ref())?;
     let adjusted = adjust(wanted, &mut target);
     for server in &target.servers {
         learn_launch(&server.launch, redactor);
@@ -144,8 +159,8 @@ fn prepared(
     jobs: &Jobs,
     request: &RunRequest,
     info: RunInfo,
-    opened: Option<Opened>,
-    ready: Ready,
+    opened: Option<LoadedSuite>,
+    ready: PreparedRedteam,
     stored_auth_only: bool,
 ) -> Prepared {
     Prepared {
@@ -165,19 +180,19 @@ fn prepared(
 /// # Errors
 /// When they are invalid. The problem was already sent as a [`Notice`].
 pub fn orders_of(
-    opened: Option<&Opened>,
+    opened: Option<&LoadedSuite>,
     files: &dyn Files,
     redactor: &Redactor,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Orders, Refusal> {
     let mut dx = Diagnostics::new();
     let tests = opened.map(|opened| &opened.suite.tests);
-    let theirs = opened.is_some_and(|opened| {
+    let is_promptfoo_file = opened.is_some_and(|opened| {
         opened.files.iter().any(|file| file.name.contains("promptfooconfig"))
     });
     let reading = Reading {
         base_dir: tests.map_or(Path::new(""), |tests| &tests.redteam_dir),
-        strictness: if theirs { Severity::Warning } else { Severity::Error },
+        strictness: if is_promptfoo_file { Severity::Warning } else { Severity::Error },
         demands: &DemandReader { files },
     };
     let orders = Orders::read(tests.and_then(|tests| tests.redteam.as_ref()), &reading, &mut dx);
@@ -213,7 +228,7 @@ impl OrderRequest {
                 unknown = Some(what);
             }
             if unknown.is_some() {
-                return Err(Refusal::Said);
+                return Err(Refusal::AlreadyReported);
             }
         }
         if self.num_tests.is_some() {
@@ -246,7 +261,7 @@ impl OrderRequest {
 }
 
 /// Where the suite defines the servers of the target.
-fn written(target: &McpTarget, opened: &Opened) -> BTreeMap<String, Place> {
+fn written(target: &McpTarget, opened: &LoadedSuite) -> BTreeMap<String, Place> {
     let place = |server: &Server| {
         let file = opened.sources.get(server.span.file)?;
         let at = file.position(server.span.start);
@@ -256,7 +271,7 @@ fn written(target: &McpTarget, opened: &Opened) -> BTreeMap<String, Place> {
     target.servers.iter().filter_map(place).collect()
 }
 
-fn fresh(request: &RunRequest, name: &str, orders: &Orders) -> RunInfo {
+fn new_run_info(request: &RunRequest, name: &str, orders: &Orders) -> RunInfo {
     RunInfo {
         description: orders.purpose.clone(),
         columns: vec![Column {
@@ -265,13 +280,13 @@ fn fresh(request: &RunRequest, name: &str, orders: &Orders) -> RunInfo {
             raw: "{{prompt}}".to_owned(),
             label: "{{prompt}}".to_owned(),
         }],
-        options: kept(orders),
-        ..blank(request)
+        options: stored_options(orders),
+        ..base_run_info(request)
     }
 }
 
 /// The choices of a run as the options that are stored with it.
-fn kept(orders: &Orders) -> Map<String, Value> {
+fn stored_options(orders: &Orders) -> Map<String, Value> {
     let plugins: Vec<Value> = orders
         .plugins
         .iter()
@@ -301,7 +316,7 @@ fn destructive(options: &Map<String, Value>) -> Destructive {
 }
 
 /// Restores the orders of a resumed run: the same attacks at the same places with the same random seed.
-fn recall(orders: &mut Orders, options: &Map<String, Value>) {
+fn restore_orders(orders: &mut Orders, options: &Map<String, Value>) {
     let is_set = |name: &str| options.get(name).and_then(Value::as_bool).unwrap_or(false);
     orders.seed = options.get("seed").and_then(Value::as_u64).unwrap_or(orders.seed);
     orders.destructive = orders.destructive.max(destructive(options));
@@ -358,7 +373,7 @@ fn is_secret(text: &str, redactor: &Redactor) -> bool {
             .any(|hit| hit.confidence >= detect::Confidence::Medium)
 }
 
-impl Ready {
+impl PreparedRedteam {
     pub(super) async fn run(
         self: Box<Self>,
         info: RunInfo,
@@ -366,15 +381,17 @@ impl Ready {
         store: Option<RunStore>,
         mut running: Running,
     ) -> Result<Outcome, RunError> {
-        let again = self.again.clone().unwrap_or_else(|| reproduced_by(&self.target));
-        let reproduced = |step: &Step| Some(reproduce(step, &again));
-        let campaign = RedteamRun {
+        let reproduction_target =
+            self.reproduction_target.clone().unwrap_or_else(|| reproduced_by(&self.target));
+        let reproduced = |step: &Step| Some(reproduce(step, &reproduction_target));
+        let redteam_run = RedteamRun {
+            consent: Some(Consent::of_the_user()),
             target: &self.target,
             name: &self.name,
             world,
             orders: &self.orders,
             reproduce: &reproduced,
-            previous: self.past.as_ref(),
+            previous: self.previous.as_ref(),
         };
         let redactor = &world.redactor;
         let info = masked::run(&info, redactor).into_owned();
@@ -390,12 +407,12 @@ impl Ready {
         emitter.store_in(writer.as_ref());
         running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
         let listen = &mut |event| emitter.emit(event);
-        let outcome = Box::pin(execute(&campaign, info, running.stop, writer, listen)).await?;
+        let outcome = Box::pin(execute(&redteam_run, info, running.stop, writer, listen)).await?;
         Ok(Outcome {
             summary: outcome.summary,
-            unsaved: outcome.unsaved,
-            tried: outcome.fought,
-            left: outcome.left,
+            store_error: outcome.store_error,
+            tried: outcome.trials_run,
+            not_removed: outcome.not_removed,
             ..Outcome::default()
         })
     }

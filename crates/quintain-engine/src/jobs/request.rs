@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use quintain_evidence::finding::Finding;
-use quintain_redteam::baseline::Suppression;
+use quintain_redteam::accepted_findings::Suppression;
 use quintain_redteam::orders::Destructive;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,7 +50,8 @@ pub struct EvalWork {
     /// The texts of the suite.
     pub suite: Vec<SuiteText>,
     /// Texts to store with the run in addition to the suite.
-    pub kept: Vec<SuiteText>,
+    #[serde(rename = "kept")]
+    pub extra_texts: Vec<SuiteText>,
     /// Environment variables that override those of the process.
     pub variables: BTreeMap<String, String>,
     /// Filters and repetitions, under the names that the run stores.
@@ -89,7 +90,8 @@ pub struct RejudgeWork {
     pub run: String,
     pub suite: Vec<SuiteText>,
     /// Texts to store with the run in addition to the suite.
-    pub kept: Vec<SuiteText>,
+    #[serde(rename = "kept")]
+    pub extra_texts: Vec<SuiteText>,
     pub update_snapshots: bool,
     #[serde(default)]
     pub ask: AskMode,
@@ -102,11 +104,13 @@ pub struct RedteamWork {
     /// The texts of the suite, if there is one.
     pub suite: Vec<SuiteText>,
     /// Texts to store with the run in addition to the suite.
-    pub kept: Vec<SuiteText>,
+    #[serde(rename = "kept")]
+    pub extra_texts: Vec<SuiteText>,
     pub target: TargetRequest,
     pub orders: OrderRequest,
     /// Command-line words that name the target in reproduction commands. Default: derived from how the target starts.
-    pub again: Option<String>,
+    #[serde(rename = "again")]
+    pub reproduction_target: Option<String>,
     pub resume: Option<String>,
 }
 

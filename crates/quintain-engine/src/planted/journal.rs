@@ -123,7 +123,7 @@ impl Journal {
     /// start tries again.
     pub(crate) fn clear(&mut self) -> Removal {
         let removal = self.plantings.remove(self.state_dir.as_deref());
-        if removal.left.is_empty() {
+        if removal.not_removed.is_empty() {
             // If this fails, the next start finds an empty list.
             let _ = fs::remove_file(&self.path);
         }
@@ -162,14 +162,14 @@ pub(super) fn remove_abandoned(path: &Path, state_dir: Option<&Path>) -> Option<
 pub(super) fn look(path: &Path, state_dir: Option<&Path>) -> Option<Leftover> {
     let file = File::open(path).ok()?;
     let is_running = file.try_lock().is_err();
-    let paths = read(&file).left(state_dir);
+    let paths = read(&file).leftovers(state_dir);
     Some(Leftover { is_running, paths })
 }
 
 /// Removes what a run of this process planted, without checking the lock, which this process owns.
 pub(super) fn remove_all(path: &Path, state_dir: Option<&Path>) {
     let Ok(file) = File::open(path) else { return };
-    if read(&file).remove(state_dir).left.is_empty() {
+    if read(&file).remove(state_dir).not_removed.is_empty() {
         // If this fails, the next start finds an empty list.
         let _ = fs::remove_file(path);
     }

@@ -13,7 +13,7 @@ use super::Plantings;
 use crate::confined::Folder;
 
 /// Large folders to skip. No attempt asks a target to write there.
-const PASSED_OVER: [&str; 4] = [".git", ".venv", "node_modules", "target"];
+const SKIPPED_FOLDERS: [&str; 4] = [".git", ".venv", "node_modules", "target"];
 /// Planted folders are not nested deeper.
 const MAX_DEPTH: usize = 64;
 /// Maximum number of entries to check in a watched folder.
@@ -24,26 +24,26 @@ const MAX_ENTRIES: usize = 20_000;
 pub struct Removal {
     pub removed: Vec<PathBuf>,
     /// Paths that could not be removed, and why.
-    pub left: Vec<(PathBuf, String)>,
+    pub not_removed: Vec<(PathBuf, String)>,
 }
 
 impl Removal {
     pub(super) fn extend(&mut self, other: Self) {
         self.removed.extend(other.removed);
-        self.left.extend(other.left);
+        self.not_removed.extend(other.not_removed);
     }
 
     fn note(&mut self, path: &Path, done: io::Result<()>) {
         match done {
             Ok(()) => self.removed.push(path.to_owned()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => self.left.push((path.to_owned(), error.to_string())),
+            Err(error) => self.not_removed.push((path.to_owned(), error.to_string())),
         }
     }
 }
 
 /// A planted path that still exists, and how to remove it.
-enum Found {
+enum Leftover {
     /// Its name is random, so it is removed with everything below it.
     Marked(PathBuf),
     /// Removed if it is empty.
@@ -56,7 +56,7 @@ impl Plantings {
         let mut removal = Removal::default();
         for found in self.found(state_dir) {
             match found {
-                Found::Marked(path) => {
+                Leftover::Marked(path) => {
                     let done = remove_marked(&path, self.started);
                     let is_done = done.is_ok();
                     removal.note(&path, done);
@@ -65,7 +65,7 @@ impl Plantings {
                         above = fs::remove_dir(folder).ok().and_then(|()| folder.parent());
                     }
                 }
-                Found::Folder(path) => match fs::remove_dir(&path) {
+                Leftover::Folder(path) => match fs::remove_dir(&path) {
                     // It contains files that the run did not plant, so it stays.
                     Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
                     done => removal.note(&path, done),
@@ -76,40 +76,41 @@ impl Plantings {
     }
 
     /// What a removal would try to remove.
-    pub(super) fn left(&self, state_dir: Option<&Path>) -> Vec<PathBuf> {
+    pub(super) fn leftovers(&self, state_dir: Option<&Path>) -> Vec<PathBuf> {
         let paths = self.found(state_dir).into_iter().map(|found| match found {
-            Found::Marked(path) | Found::Folder(path) => path,
+            Leftover::Marked(path) | Leftover::Folder(path) => path,
         });
         paths.collect()
     }
 
-    fn found(&self, state_dir: Option<&Path>) -> Vec<Found> {
-        let spared = state_dir.and_then(|folder| folder.canonicalize().ok());
+    fn found(&self, state_dir: Option<&Path>) -> Vec<Leftover> {
+        let protected = state_dir.and_then(|folder| folder.canonicalize().ok());
         let marked = self.planted.iter().rev().filter(|path| self.carries_mark(path)).cloned();
         let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
         let below = self
             .watched
             .iter()
-            .flat_map(|(folder, depth)| self.marked_below(folder, *depth, spared.as_deref()));
+            .flat_map(|(folder, depth)| self.marked_below(folder, *depth, protected.as_deref()));
         let named = self.named.iter().rev().cloned();
         let marked = marked.chain(below).chain(named).filter(|path| seen.insert(path.clone()));
         let marked: Vec<PathBuf> = marked.collect();
         // Removing a folder also removes what is below it.
         let is_outermost =
             |path: &PathBuf| !path.ancestors().skip(1).any(|above| seen.contains(above));
-        let marked: Vec<Found> =
-            marked.into_iter().filter(is_outermost).map(Found::Marked).collect();
-        let folders = self.folders.iter().rev().cloned().map(Found::Folder);
-        let goes = |found: &Found| {
-            let (Found::Marked(path) | Found::Folder(path)) = found;
-            let overlaps = |spared: &PathBuf| path.starts_with(spared) || spared.starts_with(path);
-            !spared.as_ref().is_some_and(overlaps) && fs::symlink_metadata(path).is_ok()
+        let marked: Vec<Leftover> =
+            marked.into_iter().filter(is_outermost).map(Leftover::Marked).collect();
+        let folders = self.folders.iter().rev().cloned().map(Leftover::Folder);
+        let goes = |found: &Leftover| {
+            let (Leftover::Marked(path) | Leftover::Folder(path)) = found;
+            let overlaps =
+                |protected: &PathBuf| path.starts_with(protected) || protected.starts_with(path);
+            !protected.as_ref().is_some_and(overlaps) && fs::symlink_metadata(path).is_ok()
         };
         marked.into_iter().chain(folders).filter(goes).collect()
     }
 
     /// The entries with a mark in a folder, without those below another marked entry.
-    fn marked_below(&self, folder: &Path, depth: usize, spared: Option<&Path>) -> Vec<PathBuf> {
+    fn marked_below(&self, folder: &Path, depth: usize, protected: Option<&Path>) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let walk = WalkDir::new(folder).min_depth(1).max_depth(depth).follow_root_links(false);
         let mut entries = walk.same_file_system(true).into_iter();
@@ -117,8 +118,8 @@ impl Plantings {
             let Some(entry) = entries.next() else { break };
             let Ok(entry) = entry else { continue };
             let is_marked = self.carries_mark(entry.path());
-            let is_heavy = PASSED_OVER.iter().any(|name| entry.file_name() == *name);
-            let is_closed = is_marked || is_heavy || spared == Some(entry.path());
+            let is_heavy = SKIPPED_FOLDERS.iter().any(|name| entry.file_name() == *name);
+            let is_closed = is_marked || is_heavy || protected == Some(entry.path());
             if is_closed && entry.file_type().is_dir() {
                 entries.skip_current_dir();
             }

@@ -38,7 +38,7 @@ fn only_names_with_a_mark_and_empty_folders_of_ours_go() {
     assert_eq!(names(&root), ["filled", "src", "thesis.docx"]);
     assert_eq!(names(&root.join("src")), Vec::<String>::new());
     assert_eq!(removal.removed.len(), 3);
-    assert!(removal.left.is_empty());
+    assert!(removal.not_removed.is_empty());
 }
 
 #[cfg(unix)]
@@ -141,6 +141,6 @@ fn what_is_older_than_the_run_stays_even_under_a_name_of_ours() {
     assert_eq!(fs::read_to_string(folder.join("photos/2020/1.jpg")).unwrap(), "pic");
     assert_eq!(fs::read_to_string(root.join(format!("quintain-{MARK}.new.txt"))).unwrap(), "mine");
     assert!(!folder.join("theirs").exists());
-    assert_eq!(removal.left.len(), 2, "{removal:?}");
-    assert!(removal.left[0].1.contains("older than the run"));
+    assert_eq!(removal.not_removed.len(), 2, "{removal:?}");
+    assert!(removal.not_removed[0].1.contains("older than the run"));
 }

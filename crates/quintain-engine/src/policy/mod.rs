@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_stands_for_what_is_below_it() {
+    fn a_folder_includes_everything_below_it() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         std::fs::create_dir_all(root.join("in/deep")).unwrap();

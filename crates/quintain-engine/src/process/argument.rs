@@ -6,7 +6,7 @@ use quintain_wire::redact::{MASK, Redactor};
 use serde_json::Value;
 
 /// Words in the names of settings that contain credentials.
-const MARKS: [&str; 17] = [
+const CREDENTIAL_WORDS: [&str; 17] = [
     "apikey",
     "auth",
     "authorization",
@@ -84,7 +84,7 @@ fn names_a_secret(name: &str) -> bool {
             word.extend(c.to_lowercase());
         }
     }
-    words.iter().any(|word| MARKS.contains(&word.as_str()))
+    words.iter().any(|word| CREDENTIAL_WORDS.contains(&word.as_str()))
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_credentials_are_told_from_others() {
+    fn names_of_credentials_are_recognised() {
         for name in ["apiKey", "api_key", "X-Api-Key", "OPENAI_API_KEY", "token", "dbPassword"] {
             assert!(names_a_secret(name), "{name}");
         }

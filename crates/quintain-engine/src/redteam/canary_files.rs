@@ -2,8 +2,8 @@
 //! write. Names contain random marks, files are never written through a link or over existing ones, and the journal
 //! records every path before it is planted.
 
+mod command_paths;
 mod documents;
-mod lodging;
 mod project;
 mod random;
 
@@ -13,7 +13,7 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use lodging::Lodging;
+use command_paths::CommandPaths;
 use quintain_evidence::evidence::Observation;
 use quintain_redteam::attack::{CanaryFiles, MarkKey, Nonce};
 use quintain_redteam::knowledge::Hints;
@@ -49,14 +49,14 @@ enum PlantError {
 
 /// The planted files of one run. Dropping it removes them.
 pub(super) struct PlantedFiles {
-    pub(super) ground: CanaryFiles,
+    pub(super) canaries: CanaryFiles,
     journal: Journal,
     /// The mark of everything that is planted in the target's folders.
     mark: Nonce,
     state_dir: Option<PathBuf>,
     /// Files that appeared and were already reported, with their lengths.
     known: BTreeMap<PathBuf, u64>,
-    lodging: Lodging,
+    command_paths: CommandPaths,
     /// Paths that the target may have created and that the journal contains.
     expected: HashSet<PathBuf>,
 }
@@ -81,12 +81,12 @@ impl PlantedFiles {
         journal.sync()?;
         create_private_folder(&root)?;
         let mut planted = Self {
-            ground: filled(root, &text, git)?,
+            canaries: filled(root, &text, git)?,
             journal,
             mark,
             state_dir: state_dir.and_then(|folder| folder.canonicalize().ok()),
             known: BTreeMap::new(),
-            lodging: Lodging::default(),
+            command_paths: CommandPaths::default(),
             expected: HashSet::new(),
         };
         for root in roots {
@@ -119,11 +119,11 @@ impl PlantedFiles {
         }
         let (Some(name), Some(above)) = (root.file_name(), root.parent()) else { return Ok(()) };
         let sibling = above.join(format!("{}-quintain-{}", name.to_string_lossy(), self.mark));
-        let sink = self.ground.drop.join(format!("{}-sink.txt", self.mark));
+        let linked_file = self.canaries.drop.join(format!("{}-sink.txt", self.mark));
         let links = [
-            ("-link", self.ground.canary.clone()),
-            ("-door", self.ground.drop.clone()),
-            ("-sink.txt", sink),
+            ("-link", self.canaries.canary.clone()),
+            ("-door", self.canaries.drop.clone()),
+            ("-sink.txt", linked_file),
         ];
         let links = links.map(|(end, to)| (root.join(format!("quintain-{}{end}", self.mark)), to));
         self.note(links.iter().map(|(link, _)| link).chain([&sibling]))?;
@@ -131,17 +131,17 @@ impl PlantedFiles {
             && above.create_folder(&sibling).is_ok()
         {
             let file = sibling.join("canary.txt");
-            above.write_new(&file, self.ground.canary_text.as_bytes())?;
-            self.ground.siblings.insert(root.to_owned(), file);
+            above.write_new(&file, self.canaries.canary_text.as_bytes())?;
+            self.canaries.siblings.insert(root.to_owned(), file);
         }
         let folder = Folder::open(root)?;
-        let [canary, door, sink] = links.map(|(link, to)| {
+        let [canary, folder_link, file_link] = links.map(|(link, to)| {
             let is_made = folder.create_link(&link, &to).is_ok();
             is_made.then(|| (root.to_owned(), link))
         });
-        self.ground.links.extend(canary);
-        self.ground.doors.extend(door);
-        self.ground.sinks.extend(sink);
+        self.canaries.links.extend(canary);
+        self.canaries.folder_links.extend(folder_link);
+        self.canaries.file_links.extend(file_link);
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl PlantedFiles {
         let mut folders: Vec<PathBuf> =
             roots.iter().filter(|root| !self.is_state(root)).cloned().collect();
         if roots.is_empty() {
-            let inside = self.ground.root.join("inside");
+            let inside = self.canaries.root.join("inside");
             if create_private_folder(&inside).is_ok() {
                 Folder::open(&inside).iter().for_each(project::mark);
                 folders.push(inside);
@@ -222,15 +222,15 @@ impl PlantedFiles {
     /// Files that appeared or changed since the last call, in the drop folder or next to a root.
     pub(super) fn look(&mut self) -> Vec<Observation> {
         let mut found = Vec::new();
-        let mut folders = vec![self.ground.drop.clone()];
+        let mut folders = vec![self.canaries.drop.clone()];
         folders
-            .extend(self.ground.siblings.values().filter_map(|file| Some(file.parent()?.into())));
+            .extend(self.canaries.siblings.values().filter_map(|file| Some(file.parent()?.into())));
         for folder in folders {
             // A target may have replaced the folder by a link.
             let walk = WalkDir::new(&folder).max_depth(3).follow_root_links(false);
             for entry in walk.into_iter().take(MAX_SEEN).filter_map(Result::ok) {
                 let path = entry.path().to_owned();
-                let is_ours = self.ground.siblings.values().any(|file| *file == path);
+                let is_ours = self.canaries.siblings.values().any(|file| *file == path);
                 let length = entry.metadata().map_or(0, |found| found.len());
                 if !entry.file_type().is_file() || is_ours || self.known.get(&path) == Some(&length)
                 {
@@ -272,7 +272,7 @@ fn filled(root: PathBuf, mark: &Nonce, git: Option<&OsStr>) -> io::Result<Canary
     }
     let project = project::make(&root.join("project"), &canary_text, git);
     let endings: Vec<String> = ENDINGS.map(str::to_owned).to_vec();
-    let ground = CanaryFiles {
+    let canaries = CanaryFiles {
         root,
         canary,
         canary_text,
@@ -283,7 +283,7 @@ fn filled(root: PathBuf, mark: &Nonce, git: Option<&OsStr>) -> io::Result<Canary
         project,
         ..CanaryFiles::default()
     };
-    Ok(ground)
+    Ok(canaries)
 }
 
 /// The last bytes of a file, which contain the newest content.

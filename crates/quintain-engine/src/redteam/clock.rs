@@ -10,32 +10,34 @@ use tokio::sync::Notify;
 pub(super) struct Clock {
     since: Instant,
     calls: usize,
-    pub(super) laps: Vec<PhaseTime>,
+    pub(super) phases: Vec<PhaseTime>,
 }
 
 impl Clock {
     pub(super) fn new() -> Self {
-        Self { since: Instant::now(), calls: 0, laps: Vec::new() }
+        Self { since: Instant::now(), calls: 0, phases: Vec::new() }
     }
 
-    pub(super) fn lap(&mut self, phase: &str, calls: usize) {
+    pub(super) fn end_phase(&mut self, phase: &str, calls: usize) {
         let seconds = self.since.elapsed().as_secs_f64();
-        self.laps.push(PhaseTime { phase: phase.to_owned(), seconds, calls: calls - self.calls });
+        self.phases.push(PhaseTime { phase: phase.to_owned(), seconds, calls: calls - self.calls });
         self.since = Instant::now();
         self.calls = calls;
     }
 
     /// The average duration of a call in a phase.
     pub(super) fn per_call(&self, phase: &str) -> Duration {
-        let lap = self.laps.iter().find(|lap| lap.phase == phase && lap.calls > 0);
-        lap.map_or(Duration::ZERO, |lap| Duration::from_secs_f64(lap.seconds / lap.calls as f64))
+        let timed = self.phases.iter().find(|timed| timed.phase == phase && timed.calls > 0);
+        timed.map_or(Duration::ZERO, |timed| {
+            Duration::from_secs_f64(timed.seconds / timed.calls as f64)
+        })
     }
 
     /// Ends the attack phase and splits it into "attack" and "confirm". Both run concurrently, so the elapsed time is
     /// divided in proportion to the work of each.
-    pub(super) fn lap_of_attack(&mut self, calls: usize, meter: &Meter) {
-        self.lap("attack", calls);
-        let Some(attack) = self.laps.last_mut() else { return };
+    pub(super) fn end_attack_phase(&mut self, calls: usize, meter: &Meter) {
+        self.end_phase("attack", calls);
+        let Some(attack) = self.phases.last_mut() else { return };
         let share = meter.share();
         let confirm = PhaseTime {
             phase: "confirm".to_owned(),
@@ -44,7 +46,7 @@ impl Clock {
         };
         attack.seconds -= confirm.seconds;
         attack.calls -= confirm.calls;
-        self.laps.push(confirm);
+        self.phases.push(confirm);
     }
 }
 
@@ -60,7 +62,7 @@ pub(super) struct Meter {
 
 impl Meter {
     /// Adds the duration of a finished trial.
-    pub(super) fn bout(&self, took: Duration) {
+    pub(super) fn add_trial(&self, took: Duration) {
         self.whole.fetch_add(micros(took), Ordering::Relaxed);
     }
 

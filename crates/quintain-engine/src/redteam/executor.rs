@@ -26,7 +26,7 @@ use crate::world::World;
 pub(super) const SETTLE: Duration = Duration::from_millis(30);
 const SETTLE_LATE: Duration = Duration::from_millis(600);
 /// Number of unanswered attempts after which a trial stops.
-const MAX_SILENCE: usize = 3;
+const MAX_UNANSWERED: usize = 3;
 /// Maximum number of forms of one fault to confirm. More add nothing.
 const MAX_FORMS: usize = 4;
 /// Number of forms to send before checking for a hit.
@@ -36,10 +36,10 @@ const MAX_LATE: usize = 32;
 
 /// State shared by all trials.
 pub(super) struct Executor<'a> {
-    pub(super) identities_open: &'a [IdentitySessions],
+    pub(super) sessions_by_identity: &'a [IdentitySessions],
     pub(super) world: &'a World,
     pub(super) orders: &'a Orders,
-    pub(super) field: &'a TargetView<'a>,
+    pub(super) view: &'a TargetView<'a>,
     pub(super) observer: &'a Observer,
     pub(super) trial_plan: TrialPlan<'a>,
     pub(super) budget: &'a Budget,
@@ -61,10 +61,10 @@ pub(super) struct TrialOutcome {
     pub(super) attempts: usize,
     /// The sets of attempts that were sent.
     pub(super) sets: BTreeSet<usize>,
-    pub(super) struck: Vec<ConfirmedHit>,
+    pub(super) hits: Vec<ConfirmedHit>,
     /// The last attempt, for reports of trials without a hit.
     pub(super) last: Option<Tried>,
-    pub(super) deadly: Option<Tried>,
+    pub(super) crash: Option<Tried>,
 }
 
 /// A hit after confirmation.
@@ -78,14 +78,14 @@ pub(super) struct ConfirmedHit {
 
 impl Executor<'_> {
     /// Runs the trial of one attack at one aim.
-    pub(super) async fn bout(&self, at: usize, aim: Arc<Aim>) -> TrialOutcome {
+    pub(super) async fn run_trial(&self, at: usize, aim: Arc<Aim>) -> TrialOutcome {
         let started = Instant::now();
-        let fought = self.fight(at, aim).await;
-        self.meter.bout(started.elapsed());
-        fought
+        let outcome = self.run_untimed(at, aim).await;
+        self.meter.add_trial(started.elapsed());
+        outcome
     }
 
-    async fn fight(&self, at: usize, aim: Arc<Aim>) -> TrialOutcome {
+    async fn run_untimed(&self, at: usize, aim: Arc<Aim>) -> TrialOutcome {
         tokio::task::yield_now().await;
         let plugin = &self.orders.plugins[at];
         let attempts = if self.budget.is_spent() {
@@ -93,24 +93,24 @@ impl Executor<'_> {
         } else {
             self.trial_plan.attempts(plugin, &aim, 0)
         };
-        self.remember(at, &aim, &attempts);
-        let mut deadly = None;
-        let tried = self.waves(plugin, &aim, attempts, &mut deadly).await;
-        let mut fought = TrialOutcome {
+        self.record_marks(at, &aim, &attempts);
+        let mut crash = None;
+        let tried = self.waves(plugin, &aim, attempts, &mut crash).await;
+        let mut outcome = TrialOutcome {
             plugin: at,
             aim,
             attempts: tried.len(),
             sets: sets_of(&tried),
-            struck: Vec::new(),
+            hits: Vec::new(),
             last: None,
-            deadly,
+            crash,
         };
-        let bout = Trial { field: self.field, aim: &fought.aim, tried: &tried };
-        let mut hits = plugin.attack.detect(&bout);
+        let trial = Trial { view: self.view, aim: &outcome.aim, tried: &tried };
+        let mut hits = plugin.attack.detect(&trial);
         hits.sort_by_key(|hit| hit.set);
         let _confirming = (!hits.is_empty()).then(|| self.meter.confirm());
         let mut forms: HashMap<&'static str, usize> = HashMap::new();
-        let once = self.works_once(&fought.aim);
+        let once = self.works_once(&outcome.aim);
         let seen_again = if once { repeated(&hits) } else { HashSet::new() };
         for mut hit in hits {
             let count = forms.entry(hit.fault).or_default();
@@ -118,7 +118,7 @@ impl Executor<'_> {
             if *count > MAX_FORMS {
                 continue;
             }
-            if !self.again(plugin, &fought.aim, &hit, SETTLE).await {
+            if !self.reproduces(plugin, &outcome.aim, &hit, SETTLE).await {
                 if plugin.attack.is_unsteady() || hit.must_repeat && !once {
                     continue;
                 }
@@ -129,23 +129,23 @@ impl Executor<'_> {
             let set: Vec<Tried> =
                 tried.iter().filter(|one| Some(one.attempt.set) == hit.set).cloned().collect();
             let set = if *count == 1 {
-                self.shrunk(plugin, &fought.aim, &mut hit, set).await
+                self.shrunk(plugin, &outcome.aim, &mut hit, set).await
             } else {
                 set
             };
-            fought.struck.push(self.struck(hit, set));
+            outcome.hits.push(self.confirmed_hit(hit, set));
         }
-        fought.last = tried.into_iter().next_back();
-        fought
+        outcome.last = tried.into_iter().next_back();
+        outcome
     }
 
     /// Whether a call may work only once, since it destroys its object.
     fn works_once(&self, aim: &Aim) -> bool {
-        self.field.tool_of(aim).is_some_and(destroys)
+        self.view.tool_of(aim).is_some_and(destroys)
     }
 
     /// Completes a hit with the data that a later replay needs.
-    fn struck(&self, mut hit: Hit, mut tried: Vec<Tried>) -> ConfirmedHit {
+    fn confirmed_hit(&self, mut hit: Hit, mut tried: Vec<Tried>) -> ConfirmedHit {
         // Move the attempt that shows the indicator to the end. The others are there for comparison.
         let shows = |sign: &Indicator| tried.iter().rposition(|one| sign.is_in(&one.evidence));
         let shown = hit.sign.as_ref().filter(|sign| **sign != Indicator::Differs).and_then(shows);
@@ -156,8 +156,8 @@ impl Executor<'_> {
         let seen = findings::join(tried.iter().map(|one| &one.evidence));
         let sent: Vec<String> = seen.exchanges.iter().map(|one| one.sent.to_string()).collect();
         let sign = hit.sign.take().filter(|sign| sign.is_in(&seen));
-        hit.sign =
-            sign.and_then(|sign| lasting(sign, self.trial_plan.ground.as_ref(), &sent.join("\n")));
+        hit.sign = sign
+            .and_then(|sign| lasting(sign, self.trial_plan.canaries.as_ref(), &sent.join("\n")));
         let who = match tried.last().map(|one| &one.attempt.action) {
             Some(
                 Action::Steps { identity, .. }
@@ -166,12 +166,12 @@ impl Executor<'_> {
             ) => *identity,
             _ => 0,
         };
-        let identity = self.identities_open.get(who).filter(|_| who > 0);
+        let identity = self.sessions_by_identity.get(who).filter(|_| who > 0);
         let identity = identity.map(|identity_sessions| identity_sessions.identity.name.clone());
         ConfirmedHit { hit, tried, identity }
     }
 
-    fn remember(&self, at: usize, aim: &Arc<Aim>, attempts: &[Attempt]) {
+    fn record_marks(&self, at: usize, aim: &Arc<Aim>, attempts: &[Attempt]) {
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
         for attempt in attempts {
             let nonce = attempt.nonce.as_str().to_owned();
@@ -204,30 +204,36 @@ impl Executor<'_> {
             let plugin = &self.orders.plugins[at];
             let mut attempts = self.trial_plan.attempts(plugin, &aim, 9);
             attempts.retain(|attempt| attempt.set == set);
-            let mut deadly = None;
-            let tried = self.settled(attempts, SETTLE_LATE, &mut deadly).await;
-            let hits = plugin.attack.detect(&Trial { field: self.field, aim: &aim, tried: &tried });
+            let mut crash = None;
+            let tried = self.settled(attempts, SETTLE_LATE, &mut crash).await;
+            let hits = plugin.attack.detect(&Trial { view: self.view, aim: &aim, tried: &tried });
             let Some(mut hit) = hits.into_iter().next() else { continue };
-            if !self.again(plugin, &aim, &hit, SETTLE_LATE).await {
+            if !self.reproduces(plugin, &aim, &hit, SETTLE_LATE).await {
                 hit.confidence = Confidence::Suspected;
             }
             let (attempts, sets) = (tried.len(), sets_of(&tried));
-            let struck = vec![self.struck(hit, tried)];
+            let hits = vec![self.confirmed_hit(hit, tried)];
             late.push(TrialOutcome {
                 plugin: at,
                 aim,
                 attempts,
                 sets,
-                struck,
+                hits,
                 last: None,
-                deadly: None,
+                crash: None,
             });
         }
         late
     }
 
     /// Whether a hit reproduces in every confirmation.
-    async fn again(&self, plugin: &PluginOrder, aim: &Aim, hit: &Hit, settle: Duration) -> bool {
+    async fn reproduces(
+        &self,
+        plugin: &PluginOrder,
+        aim: &Aim,
+        hit: &Hit,
+        settle: Duration,
+    ) -> bool {
         for turn in 1..=self.orders.confirmations {
             let mut attempts = self.trial_plan.attempts(plugin, aim, turn);
             attempts.retain(|attempt| Some(attempt.set) == hit.set);
@@ -237,8 +243,8 @@ impl Executor<'_> {
             for _ in 0..tries {
                 let tried = self.settled(attempts.clone(), settle, &mut None).await;
                 self.meter.called(tried.len());
-                let bout = Trial { field: self.field, aim, tried: &tried };
-                let hits = plugin.attack.detect(&bout);
+                let trial = Trial { view: self.view, aim, tried: &tried };
+                let hits = plugin.attack.detect(&trial);
                 found = hits.iter().any(|found| found.fault == hit.fault);
                 if found {
                     break;
@@ -257,10 +263,10 @@ impl Executor<'_> {
         plugin: &PluginOrder,
         aim: &Aim,
         attempts: Vec<Attempt>,
-        deadly: &mut Option<Tried>,
+        crash: &mut Option<Tried>,
     ) -> Vec<Tried> {
         if !plugin.attack.has_one_fault() {
-            return self.settled(attempts, SETTLE, deadly).await;
+            return self.settled(attempts, SETTLE, crash).await;
         }
         let mut sets: Vec<usize> = attempts.iter().map(|attempt| attempt.set).collect();
         sets.sort_unstable();
@@ -268,14 +274,14 @@ impl Executor<'_> {
         let mut tried: Vec<Tried> = Vec::new();
         for wave in sets.chunks(WAVE) {
             let some = attempts.iter().filter(|attempt| wave.contains(&attempt.set)).cloned();
-            tried.extend(self.settled(some.collect(), SETTLE, deadly).await);
+            tried.extend(self.settled(some.collect(), SETTLE, crash).await);
             let silent = |one: &&Tried| {
                 matches!(one.last(), Some(Exchange { outcome: Outcome::TimedOut { .. }, .. }))
             };
-            let bout = Trial { field: self.field, aim, tried: &tried };
-            let mut hits = plugin.attack.detect(&bout).into_iter();
+            let trial = Trial { view: self.view, aim, tried: &tried };
+            let mut hits = plugin.attack.detect(&trial).into_iter();
             if hits.any(|hit| hit.confidence == Confidence::Confirmed)
-                || tried.iter().filter(silent).count() >= MAX_SILENCE
+                || tried.iter().filter(silent).count() >= MAX_UNANSWERED
             {
                 break;
             }
@@ -288,47 +294,50 @@ impl Executor<'_> {
         &self,
         attempts: Vec<Attempt>,
         settle: Duration,
-        deadly: &mut Option<Tried>,
+        crash: &mut Option<Tried>,
     ) -> Vec<Tried> {
         let mut tried: Vec<Tried> = Vec::new();
-        let mut silence = 0;
+        let mut unanswered = 0;
         for attempt in attempts {
             // Yield even if no call is sent, so that timers and signals are handled.
             tokio::task::yield_now().await;
             if self.budget.is_spent() {
                 break;
             }
-            let is_mute = silence >= MAX_SILENCE || self.silent_tools.is_mute(&attempt);
-            if is_mute || !self.is_allowed(&attempt) || !self.budget.take() {
+            let is_skipped = unanswered >= MAX_UNANSWERED || self.silent_tools.is_skipped(&attempt);
+            if is_skipped || !self.is_allowed(&attempt) || !self.budget.take() {
                 continue;
             }
             let evidence = Box::pin(self.make(&attempt)).await;
             let last = evidence.last().map(|exchange| &exchange.outcome);
-            silence += usize::from(matches!(last, Some(Outcome::TimedOut { .. })));
-            self.silent_tools.heard(&attempt, last);
+            unanswered += usize::from(matches!(last, Some(Outcome::TimedOut { .. })));
+            self.silent_tools.record(&attempt, last);
             let died =
                 evidence.observations.iter().any(|one| matches!(one, Observation::Exit { .. }));
             let one = Tried { attempt, evidence };
-            if died && !matches!(one.attempt.action, Action::Frame { .. }) && deadly.is_none() {
-                *deadly = Some(one.clone());
+            if died && !matches!(one.attempt.action, Action::Frame { .. }) && crash.is_none() {
+                *crash = Some(one.clone());
             }
             tried.push(one);
         }
-        let watches = self.trial_plan.ground.is_some() || self.trial_plan.listener.is_some();
+        let watches = self.trial_plan.canaries.is_some() || self.trial_plan.listener.is_some();
         if watches && !tried.is_empty() {
             tokio::time::sleep(settle).await;
             self.observer.look();
             for one in &mut tried {
                 one.evidence.observations.extend(self.observer.of(&one.attempt.nonce));
-                self.observer.with_ground(|planted| planted.dislodge(&one.attempt.nonce));
+                self.observer
+                    .with_planted(|planted| planted.remove_command_paths(&one.attempt.nonce));
             }
         }
         tried
     }
 
     fn is_allowed(&self, attempt: &Attempt) -> bool {
-        let identity_sessions =
-            self.identities_open.get(attempt.action.identity()).or(self.identities_open.first());
+        let identity_sessions = self
+            .sessions_by_identity
+            .get(attempt.action.identity())
+            .or(self.sessions_by_identity.first());
         identity_sessions.is_some_and(|identity_sessions| identity_sessions.may(attempt))
     }
 }

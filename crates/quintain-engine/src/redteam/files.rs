@@ -78,7 +78,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_changes_between_two_looks_is_told_once() {
+    fn a_change_is_reported_once() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(at("old"), "x").unwrap();

@@ -68,38 +68,38 @@ impl<'a> FindingWriter<'a> {
     }
 
     /// The record of a trial, without secrets.
-    pub(super) fn record(&self, key: TrialKey, fought: TrialOutcome) -> TrialRecord {
+    pub(super) fn record(&self, key: TrialKey, outcome: TrialOutcome) -> TrialRecord {
         let plugins = &self.redteam_run.orders.plugins;
-        let plugin = &plugins[fought.plugin];
-        let place = &fought.aim.place;
-        let baseline = fought.aim.baseline.as_ref().map(|baseline| Evidence {
+        let plugin = &plugins[outcome.plugin];
+        let place = &outcome.aim.place;
+        let baseline = outcome.aim.baseline.as_ref().map(|baseline| Evidence {
             exchanges: vec![baseline.exchange.clone()],
             ..Evidence::default()
         });
-        let hit = !fought.struck.is_empty();
-        let mut findings: Vec<Finding> = fought
-            .struck
+        let hit = !outcome.hits.is_empty();
+        let mut findings: Vec<Finding> = outcome
+            .hits
             .into_iter()
-            .map(|struck| self.finding(plugin, place, baseline.clone(), struck))
+            .map(|confirmed| self.finding(plugin, place, baseline.clone(), confirmed))
             .collect();
-        if let Some(deadly) = fought.deadly {
+        if let Some(crash) = outcome.crash {
             let malformed = plugins.iter().find(|one| one.attack.meta().id == "dos-malformed");
-            let hit = death(&deadly, place);
-            let struck = ConfirmedHit { hit, tried: vec![deadly], identity: None };
-            findings.push(self.finding(malformed.unwrap_or(plugin), place, baseline, struck));
+            let hit = crash_hit(&crash, place);
+            let confirmed = ConfirmedHit { hit, tried: vec![crash], identity: None };
+            findings.push(self.finding(malformed.unwrap_or(plugin), place, baseline, confirmed));
         }
         for finding in &mut findings {
             let usual = key.attack == finding.rule && key.place == finding.place.key();
-            finding.bout = (!usual).then(|| key.clone());
+            finding.trial = (!usual).then(|| key.clone());
         }
-        TrialRecord { key, place: place.clone(), attempts: fought.attempts, hit, findings }
+        TrialRecord { key, place: place.clone(), attempts: outcome.attempts, hit, findings }
     }
 
     /// The record of a trial that was repeated because of late observations.
-    pub(super) fn late(&self, fought: TrialOutcome) -> TrialRecord {
-        let attack = self.redteam_run.orders.plugins[fought.plugin].attack.meta().id.to_owned();
-        let key = TrialKey { attack, place: fought.aim.place.key(), nth: 0 };
-        self.record(key, fought)
+    pub(super) fn late(&self, outcome: TrialOutcome) -> TrialRecord {
+        let attack = self.redteam_run.orders.plugins[outcome.plugin].attack.meta().id.to_owned();
+        let key = TrialKey { attack, place: outcome.aim.place.key(), nth: 0 };
+        self.record(key, outcome)
     }
 
     /// A finding from the surface alone.
@@ -113,9 +113,9 @@ impl<'a> FindingWriter<'a> {
         plugin: &PluginOrder,
         place: &Place,
         baseline: Option<Evidence>,
-        struck: ConfirmedHit,
+        confirmed: ConfirmedHit,
     ) -> Finding {
-        let ConfirmedHit { hit, tried, identity } = struck;
+        let ConfirmedHit { hit, tried, identity } = confirmed;
         let place = hit.place.clone().unwrap_or_else(|| place.clone());
         let (rule, facts) = (plugin.attack.rule(), plugin.attack.weakness());
         let last = tried.last();
@@ -160,20 +160,20 @@ impl<'a> FindingWriter<'a> {
             group,
             places: Vec::new(),
             fingerprint,
-            bout: None,
+            trial: None,
             strategies: strategy.map(str::to_owned).into_iter().collect(),
             note: hit.note,
             accepted: None,
             steps,
             metadata: summary.into_iter().collect(),
         };
-        orders.again.iter().for_each(|target| finding.seen_again_at(target));
+        orders.reproduction_target.iter().for_each(|target| finding.seen_again_at(target));
         masked::finding(&finding, &self.redteam_run.world.redactor).into_owned()
     }
 }
 
 /// The hit for a call that ended the server twice, the second time alone.
-fn death(tried: &Tried, place: &Place) -> Hit {
+fn crash_hit(tried: &Tried, place: &Place) -> Hit {
     let title = format!("{place} crashes the server ({})", tried.attempt.form);
     Hit::confirmed(
         title,

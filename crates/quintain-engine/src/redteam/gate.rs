@@ -17,10 +17,10 @@ use quintain_redteam::knowledge::{
 use quintain_redteam::orders::Destructive;
 use serde_json::{Map, Value};
 
-use super::own::Own;
+use super::own_objects::OwnObjects;
 
 /// Why a destructive tool is never called.
-pub(super) const LEFT_ALONE: &str = "destructive; \
+pub(super) const NOT_CALLED: &str = "destructive; \
      use --include-destructive to test it on objects that the run creates";
 /// Maximum lifetime of the helper process if the run has no time limit.
 const LIFE: Duration = Duration::from_hours(1);
@@ -34,9 +34,9 @@ pub(super) struct Gate {
 struct State {
     /// All tools that are listed for any identity, with their servers.
     tools: Vec<(String, Tool)>,
-    own: Own,
+    own: OwnObjects,
     /// Number of blocked calls, by tool and reason.
-    held: BTreeMap<(String, String), usize>,
+    blocked: BTreeMap<(String, String), usize>,
 }
 
 impl Gate {
@@ -47,7 +47,7 @@ impl Gate {
         sleep: Option<OsString>,
     ) -> Self {
         let life = time.map_or(LIFE, |time| time + Duration::from_mins(1));
-        let own = Own::new(sleep, life);
+        let own = OwnObjects::new(sleep, life);
         Self { policy, state: Mutex::new(State { own, ..State::default() }) }
     }
 
@@ -56,7 +56,7 @@ impl Gate {
     }
 
     /// Records the listed tools.
-    pub(super) fn knows(&self, surfaces: &[(String, Surface)]) {
+    pub(super) fn add_tools(&self, surfaces: &[(String, Surface)]) {
         let mut state = self.state();
         for (server, surface) in surfaces {
             for tool in &surface.tools {
@@ -68,19 +68,19 @@ impl Gate {
     }
 
     /// Records the planted files.
-    pub(super) fn plants(&self, hints: &Hints, ground: Option<PathBuf>) {
-        self.state().own.plants(hints, ground);
+    pub(super) fn add_planted(&self, hints: &Hints, canary_folder: Option<PathBuf>) {
+        self.state().own.add_planted(hints, canary_folder);
     }
 
     /// Records the mark of an attempt. Objects with this mark belong to the run.
-    pub(super) fn marks(&self, attempt: &Attempt) {
+    pub(super) fn add_mark(&self, attempt: &Attempt) {
         if self.policy == Destructive::Own {
             self.state().own.mark(attempt.nonce.as_str());
         }
     }
 
     /// Records objects that a call created for the run.
-    pub(super) fn adopt(
+    pub(super) fn add_created(
         &self,
         server: &str,
         tool: &str,
@@ -88,17 +88,17 @@ impl Gate {
         is_known: impl Fn(&Value) -> bool,
     ) {
         if self.policy == Destructive::Own {
-            self.state().own.adopt(server, tool, said, is_known);
+            self.state().own.add_created(server, tool, said, is_known);
         }
     }
 
     /// Whether a tool is never called.
-    pub(super) fn leaves_alone(&self, tool: &Tool) -> bool {
+    pub(super) fn never_calls(&self, tool: &Tool) -> bool {
         !self.policy.is_allowed() && destroys(tool)
     }
 
     /// Whether destructive calls are allowed at all.
-    pub(super) fn is_open(&self) -> bool {
+    pub(super) fn allows_destructive(&self) -> bool {
         self.policy.is_allowed()
     }
 
@@ -171,14 +171,14 @@ impl Gate {
             let tool = listed.first().copied();
             let Some(harm) = harm_of_call(tool, name, args) else { return Ok(()) };
             if self.policy == Destructive::Never {
-                Some(LEFT_ALONE.to_owned())
+                Some(NOT_CALLED.to_owned())
             } else {
                 let owns = |leaf: &Leaf<'_>, value: &Value| state.own.owns(server, leaf, value);
                 objection(tool, name, harm, args, &owns)
             }
         };
         let Some(why) = why else { return Ok(()) };
-        *state.held.entry((name.to_owned(), why.clone())).or_default() += 1;
+        *state.blocked.entry((name.to_owned(), why.clone())).or_default() += 1;
         Err(why)
     }
 
@@ -214,13 +214,13 @@ impl Gate {
         });
         let Some(name) = hidden else { return Ok(()) };
         let why = "a malformed message names this tool".to_owned();
-        *state.held.entry((name, why.clone())).or_default() += 1;
+        *state.blocked.entry((name, why.clone())).or_default() += 1;
         Err(why)
     }
 
     /// Whether all steps of an attempt may be sent.
-    pub(super) fn lets_pass(&self, attempt: &Attempt, below: &Map<String, Value>) -> bool {
-        self.marks(attempt);
+    pub(super) fn allows(&self, attempt: &Attempt, below: &Map<String, Value>) -> bool {
+        self.add_mark(attempt);
         let checked = match &attempt.action {
             Action::Frame { bytes } => self.check_raw(bytes),
             Action::Http(request) => self.check_raw(request.body.as_bytes()),
@@ -229,11 +229,11 @@ impl Gate {
         checked.is_ok()
     }
 
-    /// The blocked calls, one line per tool, except tools in `left_alone`.
-    pub(super) fn held(&self, left_alone: &[&str]) -> Vec<NotRun> {
+    /// The blocked calls, one line per tool, except tools in `not_called`.
+    pub(super) fn blocked(&self, not_called: &[&str]) -> Vec<NotRun> {
         let state = self.state();
         let mut by_tool: BTreeMap<&str, (usize, usize, &str)> = BTreeMap::new();
-        for ((tool, why), count) in &state.held {
+        for ((tool, why), count) in &state.blocked {
             let is_listed = state.tools.iter().any(|(_, known)| known.name() == Some(tool));
             let tool = if is_listed { tool.as_str() } else { "" };
             let (all, most, usual) = by_tool.entry(tool).or_default();
@@ -242,7 +242,7 @@ impl Gate {
                 (*most, *usual) = (*count, why);
             }
         }
-        by_tool.retain(|tool, _| !left_alone.contains(tool));
+        by_tool.retain(|tool, _| !not_called.contains(tool));
         let told = by_tool.into_iter().map(|(tool, (count, _, why))| {
             let calls = if count == 1 { "call" } else { "calls" };
             let what = match tool {
@@ -250,7 +250,7 @@ impl Gate {
                 tool => format!("{count} {calls} to `{tool}`"),
             };
             let why = match self.policy {
-                Destructive::Never => LEFT_ALONE.to_owned(),
+                Destructive::Never => NOT_CALLED.to_owned(),
                 _ => format!(
                     "destructive, and {why}; use --include-destructive=all to send such calls"
                 ),
@@ -274,7 +274,7 @@ mod tests {
             "inputSchema": {"properties": {"pid": {"type": "integer", "default": 1}}}});
         let tools =
             vec![Tool(kill), Tool(json!({"name": "read"})), Tool(json!({"name": "manage"}))];
-        gate.knows(&[("s".to_owned(), Surface { tools, ..Surface::default() })]);
+        gate.add_tools(&[("s".to_owned(), Surface { tools, ..Surface::default() })]);
         gate
     }
 
@@ -318,7 +318,7 @@ mod tests {
             }
             assert!(passes(&gate, &call("read", json!({"path": "/etc"}))));
             assert!(gate.check_raw(br#"{"method":"tools/call","params":{"name":"read"}}"#).is_ok());
-            assert!(!gate.held(&[]).is_empty());
+            assert!(!gate.blocked(&[]).is_empty());
         }
         let gate = gate(Destructive::All);
         assert!(passes(&gate, &kill) && gate.check_raw(raw.to_string().as_bytes()).is_ok());

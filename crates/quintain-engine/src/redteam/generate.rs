@@ -16,7 +16,7 @@ use super::clock::Clock;
 use super::gate::Gate;
 use super::plan::Plan;
 use super::setup::Setup;
-use super::trial_plan::{self, Drawn, TrialPlan, strategy_of};
+use super::trial_plan::{self, RandomValues, TrialPlan, strategy_of};
 use super::{RedteamError, RedteamRun, Surveyed};
 use crate::masked::Emitted;
 
@@ -36,21 +36,21 @@ pub async fn generate(
 ) -> Result<Generated, RedteamError> {
     let setup = Setup::prepare(redteam_run, None).await?;
     let surveyed = Surveyed::of(&setup, redteam_run, &mut Clock::new(), listen).await?;
-    let field = surveyed.field();
-    let plan = Plan::of(redteam_run.orders, &field);
-    let mut executor = surveyed.executor(redteam_run, &setup, &field);
+    let view = surveyed.view();
+    let plan = Plan::of(redteam_run.orders, &view);
+    let mut executor = surveyed.executor(redteam_run, &setup, &view);
     // Marks in a file are not secret anyway, and the same seed must generate the same tests.
     executor.trial_plan.marks = MarkKey::of_seed(redteam_run.orders.seed);
     // The planted files are gone when the tests run, except files that are written with the tests.
     let bare = TrialPlan {
         marks: executor.trial_plan.marks.clone(),
-        ground: None,
+        canaries: None,
         listener: None,
         orders: redteam_run.orders,
-        identities: surveyed.identities_open.len(),
+        identities: surveyed.sessions_by_identity.len(),
         roots: surveyed.knowledge.roots.clone(),
-        field: &field,
-        drawn: Drawn::default(),
+        view: &view,
+        drawn: RandomValues::default(),
         share: None,
     };
     let mut drafts = Vec::new();
@@ -59,11 +59,11 @@ pub async fn generate(
     not_run.extend(plan.not_run);
     for plugin in &redteam_run.orders.plugins {
         let of_lists_alone = plugin.attack.inspects() && !plugin.attack.inspects_answers();
-        if of_lists_alone && missing(plugin.attack.needs(), &field).is_none() {
+        if of_lists_alone && missing(plugin.attack.needs(), &view).is_none() {
             drafts.push(of_lists(plugin));
         }
     }
-    for planned in plan.waves.into_iter().flat_map(|wave| wave.bouts) {
+    for planned in plan.waves.into_iter().flat_map(|wave| wave.trials) {
         let plugin = &redteam_run.orders.plugins[planned.plugin];
         for (trial_plan, planted) in [(&bare, false), (&executor.trial_plan, true)] {
             let attempts = trial_plan.attempts(plugin, &planned.aim, 0);
@@ -71,8 +71,8 @@ pub async fn generate(
             attempts.into_iter().for_each(|one| sets.entry(one.set).or_default().push(one));
             for (set, attempts) in sets {
                 let gate = &*setup.gate;
-                let rehearsed = Generating { plugin, field: &field, trial_plan, gate };
-                let Some((form, steps, sign)) = rehearsed.draft(&attempts) else {
+                let generator = TestGenerator { plugin, view: &view, trial_plan, gate };
+                let Some((form, steps, sign)) = generator.draft(&attempts) else {
                     continue;
                 };
                 if matches!(sign, Indicator::Reads { .. }) != planted {
@@ -112,23 +112,23 @@ fn of_lists(plugin: &PluginOrder) -> TestDraft {
 }
 
 /// Turns one set of attempts into a test without sending it.
-struct Generating<'a> {
+struct TestGenerator<'a> {
     plugin: &'a PluginOrder,
-    field: &'a TargetView<'a>,
+    view: &'a TargetView<'a>,
     trial_plan: &'a TrialPlan<'a>,
     gate: &'a Gate,
 }
 
-impl Generating<'_> {
+impl TestGenerator<'_> {
     /// The form, the requests and the indicator; `None` if the answer alone does not show success.
     fn draft(&self, set: &[Attempt]) -> Option<(String, Vec<Step>, Indicator)> {
-        let (at, sign) = self.plugin.attack.expects(set, self.field)?;
+        let (at, sign) = self.plugin.attack.expects(set, self.view)?;
         let shown = set.get(at)?;
         let involved =
             if sign == Indicator::Differs { set.get(..2)? } else { std::slice::from_ref(shown) };
         let mut steps = Vec::new();
         for attempt in involved {
-            if !self.gate.lets_pass(attempt, &Map::new()) {
+            if !self.gate.allows(attempt, &Map::new()) {
                 return None;
             }
             match &attempt.action {
@@ -138,7 +138,7 @@ impl Generating<'_> {
         }
         let callable = |step: &Step| match step {
             Step::Call(call) => {
-                let mut tools = self.field.tools();
+                let mut tools = self.view.tools();
                 tools.any(|(_, tool)| tool.name() == Some(call.tool.as_str()))
             }
             Step::Request { .. } => true,
@@ -148,7 +148,7 @@ impl Generating<'_> {
             return None;
         }
         let sent = serde_json::to_string(&steps).unwrap_or_default();
-        let sign = lasting(sign, self.trial_plan.ground.as_ref(), &sent)?;
+        let sign = lasting(sign, self.trial_plan.canaries.as_ref(), &sent)?;
         if !matches!(sign, Indicator::Reads { .. }) && sent.contains(PLANTED) {
             return None;
         }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::gate::Gate;
 use super::raw::RawConnection;
-use super::shims::Stage;
+use super::shims::ShimFolder;
 use crate::sessions::{Link, OpenError, Sessions};
 use crate::world::World;
 
@@ -31,7 +31,7 @@ pub(super) struct IdentitySessions {
     /// The target with the credentials of this identity, for opening separate sessions.
     target: McpTarget,
     /// Where to add stand-ins for programs that the target does not find.
-    stage: Option<Stage>,
+    shim_folder: Option<ShimFolder>,
 }
 
 impl IdentitySessions {
@@ -39,7 +39,7 @@ impl IdentitySessions {
         target: &McpTarget,
         order: &IdentityOrder,
         world: &World,
-        stage: Option<Stage>,
+        shim_folder: Option<ShimFolder>,
         gate: &Arc<Gate>,
     ) -> Result<Self, OpenError> {
         let target = as_identity(target, order);
@@ -51,7 +51,7 @@ impl IdentitySessions {
             tools,
             default_args: order.default_args.clone(),
         };
-        Ok(Self { identity, sessions, target, stage })
+        Ok(Self { identity, sessions, target, shim_folder })
     }
 
     /// The raw HTTP connection of this identity.
@@ -72,7 +72,7 @@ impl IdentitySessions {
 
     /// Whether an attempt may be sent.
     pub(super) fn may(&self, attempt: &Attempt) -> bool {
-        self.sessions.gate.lets_pass(attempt, &self.target.default_args)
+        self.sessions.gate.allows(attempt, &self.target.default_args)
     }
 
     /// Whether a step may be sent.
@@ -92,8 +92,8 @@ impl IdentitySessions {
     /// Sends one step with a time limit.
     pub(super) async fn step_within(&self, step: &Step, limit: Duration) -> Exchange {
         let exchange = self.sessions.send_within(step, limit).await;
-        if let Some(stage) = &self.stage {
-            stage.stand_in(&exchange.outcome.said());
+        if let Some(shim_folder) = &self.shim_folder {
+            shim_folder.stand_in(&exchange.outcome.said());
         }
         exchange
     }

@@ -16,16 +16,16 @@ use quintain_redteam::knowledge::{Baseline, Hints, Knowledge, destroys, words};
 use serde_json::Value;
 
 use super::budget::Budget;
-use super::gate::{Gate, LEFT_ALONE};
+use super::gate::{Gate, NOT_CALLED};
 use super::identity_sessions::{CALL_TIME, IdentitySessions, LEAST_TIME};
 use super::observer::Observer;
 use super::roots;
 
 /// Number of tools without an answer after which further tools get less and less time.
-const MAX_MUTE: usize = 2;
+const MAX_UNANSWERED_TOOLS: usize = 2;
 const LITTLE_TIME: Duration = Duration::from_secs(4);
 /// Why a tool that does not answer has no valid call.
-pub(super) const MUTE: &str = "it did not answer in time";
+pub(super) const NO_ANSWER: &str = "it did not answer in time";
 /// Number of rounds. Each uses values from the earlier ones.
 const ROUNDS: usize = 3;
 /// Learning gets at most a third of the time limit. Without a limit, no further round starts after `ENOUGH`.
@@ -72,8 +72,8 @@ pub(super) async fn learn(
                 tool: name.to_owned(),
                 why: why.to_owned(),
             };
-            if gate.leaves_alone(tool) {
-                silent.push(gone(LEFT_ALONE));
+            if gate.never_calls(tool) {
+                silent.push(gone(NOT_CALLED));
                 continue;
             }
             if silent_tools.iter().any(|one| one.server == *server && one.tool == name) {
@@ -87,7 +87,7 @@ pub(super) async fn learn(
                 known.server == *server
                     && matches!(&known.step, Step::Call(call) if call.tool == name)
             });
-            let patience = patience(silent_tools.len());
+            let time_limit = time_limit(silent_tools.len());
             let call_search = CallSearch {
                 identity_sessions,
                 identity,
@@ -99,7 +99,7 @@ pub(super) async fn learn(
                 gate,
                 budget,
                 observer,
-                patience,
+                time_limit,
             };
             let advertised = || tool.input_schema().cloned().unwrap_or(Value::Null);
             let schema =
@@ -107,7 +107,7 @@ pub(super) async fn learn(
             match call_search.run(schema, knowledge).await {
                 Ok(Some(baseline)) if identity == 0 => knowledge.baselines.push(baseline),
                 Ok(_) => {}
-                Err(Failure::SilentTools) => silent_tools.push(gone(MUTE)),
+                Err(Failure::SilentTools) => silent_tools.push(gone(NO_ANSWER)),
                 Err(Failure::Other(why)) => silent.push(gone(&why)),
             }
             if budget.is_spent() {
@@ -140,8 +140,8 @@ pub(super) async fn learn(
     if identity == 0 {
         knowledge.silent = silent;
         knowledge.silent.extend(silent_tools);
-        let asker = modes::Asker { identity_sessions, hints, learn_context, started };
-        asker.ask(surfaces, &schemas, knowledge).await;
+        let mode_search = modes::ModeSearch { identity_sessions, hints, learn_context, started };
+        mode_search.search(surfaces, &schemas, knowledge).await;
     }
 }
 
@@ -151,7 +151,7 @@ pub(super) fn broken_off(surfaces: &[(String, Surface)], gate: &Gate, knowledge:
         let Some(name) = tool.name() else { continue };
         let told = knowledge.silent.iter().any(|one| one.server == server && one.tool == name);
         if !told && knowledge.baseline(server, name).is_none() {
-            let why = if gate.leaves_alone(tool) { LEFT_ALONE } else { NO_TIME }.to_owned();
+            let why = if gate.never_calls(tool) { NOT_CALLED } else { NO_TIME }.to_owned();
             let (server, tool) = (server.to_owned(), name.to_owned());
             knowledge.silent.push(Silent { server, tool, why });
         }
@@ -159,8 +159,8 @@ pub(super) fn broken_off(surfaces: &[(String, Surface)], gate: &Gate, knowledge:
 }
 
 /// Time limit of a call, given the number of tools that did not answer.
-fn patience(silent_tools: usize) -> Duration {
-    match silent_tools.checked_sub(MAX_MUTE) {
+fn time_limit(silent_tools: usize) -> Duration {
+    match silent_tools.checked_sub(MAX_UNANSWERED_TOOLS) {
         None => CALL_TIME,
         Some(more) => (LITTLE_TIME / (1 << more.min(8))).max(LEAST_TIME),
     }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 /// Maximum bytes to read from a connection.
 const MAX_REQUEST: usize = 8192;
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_HEADERS: usize = 32;
 
 /// The open listener. Dropping it closes the port.
@@ -38,7 +38,7 @@ impl Listener {
             while let Ok((stream, _)) = socket.accept().await {
                 let (kept, origin) = (kept.clone(), origin.clone());
                 tokio::spawn(async move {
-                    let _ = timeout(PATIENCE, serve(stream, &origin, &kept)).await;
+                    let _ = timeout(TIMEOUT, serve(stream, &origin, &kept)).await;
                 });
             }
         });

@@ -13,14 +13,12 @@ mod learn;
 mod listener;
 mod model;
 mod observer;
-mod own;
-mod places;
+mod own_objects;
 mod plan;
 mod previous;
 mod raw;
 mod restore;
 mod roots;
-mod score;
 mod send_attempt;
 mod setup;
 mod shims;
@@ -28,7 +26,9 @@ mod shrink;
 mod silent_tools;
 mod sse_stream;
 mod trial_cases;
+mod trial_counts;
 mod trial_plan;
+mod watched_paths;
 
 use quintain_redteam::summary::insight;
 use quintain_redteam::summary::summed_up;
@@ -46,12 +46,14 @@ use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_evidence::trial_record::TrialKey;
+use quintain_redteam::accepted_findings::{part_suppressed, unused};
 use quintain_redteam::attack::{Capabilities, TargetView};
-use quintain_redteam::baseline::{part_suppressed, unused};
 use quintain_redteam::knowledge::Knowledge;
 use quintain_redteam::orders::Orders;
 use quintain_redteam::summary::merge_places;
 use quintain_wire::destination::NotAllowed;
+
+use quintain_suite::suite::Consent;
 
 use crate::eval::{Stop, mask};
 use crate::masked::Emitted;
@@ -65,11 +67,11 @@ use findings::FindingWriter;
 use identity_sessions::IdentitySessions;
 use plan::{Plan, Planned};
 use raw::RawConnections;
-use score::TrialCounts;
 use setup::Setup;
 use silent_tools::SilentTools;
 use trial_cases::TrialCases;
-use trial_plan::{Drawn, TrialPlan};
+use trial_counts::TrialCounts;
+use trial_plan::{RandomValues, TrialPlan};
 
 pub use findings::Reproduce;
 pub use generate::{Generated, generate};
@@ -84,11 +86,13 @@ const CLOSE: Duration = Duration::from_secs(1);
 
 /// Whether a target is on another machine.
 pub fn is_remote(target: &McpTarget) -> bool {
-    roots::whereabouts(target).elsewhere
+    roots::location(target).is_remote
 }
 
 /// What to attack, and how.
 pub struct RedteamRun<'a> {
+    /// Given by the user who starts a run; without it, no model is asked.
+    pub consent: Option<Consent>,
     pub target: &'a McpTarget,
     /// The name of the target in reports.
     pub name: &'a str,
@@ -111,7 +115,7 @@ pub enum RedteamError {
     #[error("cannot listen on `{address}` for connections of the target: {denied}")]
     Listener { address: String, denied: NotAllowed },
     #[error("cannot create the canary files: {0}")]
-    Ground(std::io::Error),
+    CanaryFiles(std::io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -121,11 +125,11 @@ pub enum RedteamError {
 pub struct Outcome {
     pub summary: Summary,
     /// Why the store could not save the run.
-    pub unsaved: Option<String>,
+    pub store_error: Option<String>,
     /// Attack and place of every trial that this process ran.
-    pub fought: BTreeSet<(String, String)>,
+    pub trials_run: BTreeSet<(String, String)>,
     /// Planted files that could not be removed, and why.
-    pub left: Vec<(PathBuf, String)>,
+    pub not_removed: Vec<(PathBuf, String)>,
 }
 
 /// Attacks until all trials are finished, `stop` becomes true, or the budget is spent.
@@ -159,20 +163,20 @@ pub async fn execute(
     let proposals = setup.proposals(redteam_run, &surveyed.surfaces, &mut clock, listen).await;
     let orders = proposals.over(redteam_run.orders);
     let redteam_run = &RedteamRun { orders: &orders, ..*redteam_run };
-    let field = surveyed.field();
-    let mut plan = Plan::of(redteam_run.orders, &field);
+    let view = surveyed.view();
+    let mut plan = Plan::of(redteam_run.orders, &view);
     let planned = plan.len();
     let info = RunInfo { planned, ..info };
     let mut attack_phase = AttackPhase {
         finding_writer: FindingWriter::of(redteam_run),
         redteam_run,
-        score: TrialCounts::of(redteam_run.orders, &field),
+        counts: TrialCounts::of(redteam_run.orders, &view),
         rows: TrialCases::new(redteam_run.name),
         tally: Tally::new(&info),
         writer,
         interrupted: false,
-        settled: 0,
-        fought: BTreeSet::new(),
+        finished_trials: 0,
+        trials_run: BTreeSet::new(),
         listen,
     };
     (attack_phase.listen)(Event::Started(Arc::new(info.clone())).into());
@@ -184,16 +188,19 @@ pub async fn execute(
         writer.knowledge(&setup.stored_knowledge(&surveyed.knowledge, &proposals.calls)).await;
     }
     (attack_phase.listen)(Event::Phase(Phase::Attack).into());
-    attack_phase.recall(&mut plan).await?;
-    let mut executor = surveyed.executor(redteam_run, &setup, &field);
+    attack_phase.load_previous(&mut plan).await?;
+    let mut executor = surveyed.executor(redteam_run, &setup, &view);
     if let Some(left) = setup.budget.time_left() {
         // Trials run concurrently, which saves time even if the target handles one call at a time.
-        let spared =
-            executor.trial_plan.spare(&plan.waves[0].bouts, clock.per_call("learn") / 2, left);
-        plan.not_run.extend(spared);
+        let reduced = executor.trial_plan.reduce_forms(
+            &plan.waves[0].trials,
+            clock.per_call("learn") / 2,
+            left,
+        );
+        plan.not_run.extend(reduced);
     }
-    attack_phase.fight(&mut plan, &executor).await;
-    clock.lap_of_attack(setup.budget.calls(), &executor.meter);
+    attack_phase.run_waves(&mut plan, &executor).await;
+    clock.end_attack_phase(setup.budget.calls(), &executor.meter);
     (attack_phase.listen)(Event::Phase(Phase::Report).into());
     let cut_short = setup.budget.why();
     surveyed.close().await;
@@ -202,8 +209,8 @@ pub async fn execute(
     not_run.extend(plan.not_run);
     not_run.extend(setup.not_run.clone());
     let left: Vec<&str> = surveyed.knowledge.silent.iter().map(|one| one.tool.as_str()).collect();
-    not_run.extend(setup.gate.held(&left));
-    not_run.extend(attack_phase.unfought(planned, cut_short.as_deref()));
+    not_run.extend(setup.gate.blocked(&left));
+    not_run.extend(attack_phase.trials_not_run(planned, cut_short.as_deref()));
     let changes = setup.restore();
     let ended = Ended { not_run, changes, cut_short, clock, started };
     Ok(attack_phase.finish(&setup, &surveyed, ended).await)
@@ -211,10 +218,10 @@ pub async fn execute(
 
 /// What is known about a target before the attack.
 struct Surveyed {
-    identities_open: Vec<IdentitySessions>,
+    sessions_by_identity: Vec<IdentitySessions>,
     surfaces: Vec<(String, Surface)>,
     knowledge: Knowledge,
-    powers: Capabilities,
+    capabilities: Capabilities,
 }
 
 impl Surveyed {
@@ -228,53 +235,58 @@ impl Surveyed {
         listen(Event::Phase(Phase::Survey).into());
         let budget = &setup.budget;
         // If the target does not start in time, continue with an empty surface, so that there is a report.
-        let identities_open = match budget.within(setup.identities_open(redteam_run)).await {
-            Some(identities_open) => identities_open?,
-            None => Vec::new(),
-        };
-        let surfaces = match identities_open.first() {
+        let sessions_by_identity =
+            match budget.within(setup.sessions_by_identity(redteam_run)).await {
+                Some(sessions_by_identity) => sessions_by_identity?,
+                None => Vec::new(),
+            };
+        let surfaces = match sessions_by_identity.first() {
             Some(first) => budget.within(first.survey()).await.unwrap_or_default(),
             None => Vec::new(),
         };
-        clock.lap("survey", setup.budget.calls());
+        clock.end_phase("survey", setup.budget.calls());
         listen(Event::Phase(Phase::Learn).into());
-        let knowledge = setup.learn(redteam_run, &identities_open, &surfaces).await;
-        clock.lap("learn", setup.budget.calls());
-        let powers = setup.powers(redteam_run, &identities_open);
-        Ok(Self { identities_open, surfaces, knowledge, powers })
+        let knowledge = setup.learn(redteam_run, &sessions_by_identity, &surfaces).await;
+        clock.end_phase("learn", setup.budget.calls());
+        let capabilities = setup.capabilities(redteam_run, &sessions_by_identity);
+        Ok(Self { sessions_by_identity, surfaces, knowledge, capabilities })
     }
 
     /// Closes all sessions. Processes that do not end in time are killed when they are dropped.
     async fn close(&self) {
-        let closing = join_all(self.identities_open.iter().map(IdentitySessions::close));
+        let closing = join_all(self.sessions_by_identity.iter().map(IdentitySessions::close));
         let _ = tokio::time::timeout(CLOSE, closing).await;
     }
 
-    fn field(&self) -> TargetView<'_> {
-        TargetView { surfaces: &self.surfaces, knowledge: &self.knowledge, powers: &self.powers }
+    fn view(&self) -> TargetView<'_> {
+        TargetView {
+            surfaces: &self.surfaces,
+            knowledge: &self.knowledge,
+            capabilities: &self.capabilities,
+        }
     }
 
     fn executor<'a>(
         &'a self,
         redteam_run: &'a RedteamRun<'_>,
         setup: &'a Setup,
-        field: &'a TargetView<'a>,
+        view: &'a TargetView<'a>,
     ) -> Executor<'a> {
         Executor {
-            identities_open: &self.identities_open,
+            sessions_by_identity: &self.sessions_by_identity,
             world: redteam_run.world,
             orders: redteam_run.orders,
-            field,
+            view,
             observer: &setup.observer,
             trial_plan: TrialPlan {
                 orders: redteam_run.orders,
                 marks: setup.marks.clone(),
-                ground: setup.observer.with_ground(|planted| planted.ground.clone()),
+                canaries: setup.observer.with_planted(|planted| planted.canaries.clone()),
                 listener: setup.observer.listener.as_ref().map(|one| one.address.clone()),
-                identities: self.identities_open.len(),
+                identities: self.sessions_by_identity.len(),
                 roots: self.knowledge.roots.clone(),
-                field,
-                drawn: Drawn::default(),
+                view,
+                drawn: RandomValues::default(),
                 share: None,
             },
             budget: &setup.budget,
@@ -282,7 +294,7 @@ impl Surveyed {
             silent_tools: SilentTools::new(&self.knowledge),
             marks: Mutex::new(HashMap::new()),
             raw_connections: RawConnections::new(
-                self.identities_open.iter().map(IdentitySessions::raw_connection).collect(),
+                self.sessions_by_identity.iter().map(IdentitySessions::raw_connection).collect(),
                 &redteam_run.orders.tokens,
                 setup.gate.clone(),
                 redteam_run.world.policy.destinations(),
@@ -304,25 +316,25 @@ struct Ended {
 struct AttackPhase<'a> {
     redteam_run: &'a RedteamRun<'a>,
     finding_writer: FindingWriter<'a>,
-    score: TrialCounts,
+    counts: TrialCounts,
     rows: TrialCases,
     tally: Tally,
     writer: Option<Writer>,
     interrupted: bool,
     /// Number of finished trials, including those of the interrupted run.
-    settled: usize,
-    fought: BTreeSet<(String, String)>,
+    finished_trials: usize,
+    trials_run: BTreeSet<(String, String)>,
     listen: &'a mut dyn FnMut(Emitted),
 }
 
 impl AttackPhase<'_> {
     /// Counts the trials of the interrupted run and removes them from the plan.
-    async fn recall(&mut self, plan: &mut Plan) -> Result<(), StoreError> {
+    async fn load_previous(&mut self, plan: &mut Plan) -> Result<(), StoreError> {
         let kept = match self.redteam_run.previous {
             Some(previous) => {
                 plan.without(&previous.done());
-                previous.bouts.iter().for_each(|bout| self.score.bout(bout.clone()));
-                previous.tell(&mut self.tally, self.listen).await?
+                previous.trials.iter().for_each(|trial| self.counts.add_trial(trial.clone()));
+                previous.replay_cases(&mut self.tally, self.listen).await?
             }
             None => 0,
         };
@@ -335,32 +347,32 @@ impl AttackPhase<'_> {
                 self.keep(row, true).await;
             }
             let finding = self.finding_writer.listed(plugin, hit);
-            self.score.listed(plugin.attack.meta().id, finding);
+            self.counts.listed(plugin.attack.meta().id, finding);
         }
         Ok(())
     }
 
-    async fn fight(&mut self, plan: &mut Plan, executor: &Executor<'_>) {
+    async fn run_waves(&mut self, plan: &mut Plan, executor: &Executor<'_>) {
         let concurrency = self.redteam_run.orders.concurrency.max(1);
         for wave in std::mem::take(&mut plan.waves) {
             let concurrency = if wave.quiet { 1 } else { concurrency };
-            let bouts = stream::iter(wave.bouts).map(async |planned: Planned| {
-                (planned.key, executor.bout(planned.plugin, planned.aim).await)
+            let trials = stream::iter(wave.trials).map(async |planned: Planned| {
+                (planned.key, executor.run_trial(planned.plugin, planned.aim).await)
             });
-            let mut bouts = std::pin::pin!(bouts.buffer_unordered(concurrency));
+            let mut trials = std::pin::pin!(trials.buffer_unordered(concurrency));
             let mut confirming = false;
             loop {
                 // What hangs when the time is over is dropped.
                 let finished = tokio::select! {
-                    finished = executor.budget.within_grace(bouts.next()) => Some(finished.flatten()),
+                    finished = executor.budget.within_grace(trials.next()) => Some(finished.flatten()),
                     () = executor.meter.changed() => None,
                 };
                 match finished {
-                    Some(Some((key, fought))) => {
+                    Some(Some((key, outcome))) => {
                         // A trial that the budget cut short proves nothing. Resuming the run repeats it.
                         let whole = !executor.budget.is_spent();
-                        if whole || fought.attempts > 0 {
-                            self.settle(key, fought, whole).await;
+                        if whole || outcome.attempts > 0 {
+                            self.record_trial(key, outcome, whole).await;
                         }
                     }
                     Some(None) => break,
@@ -373,21 +385,21 @@ impl AttackPhase<'_> {
                 }
             }
         }
-        for fought in executor.budget.within(executor.late()).await.into_iter().flatten() {
-            self.score.late(self.finding_writer.late(fought));
+        for outcome in executor.budget.within(executor.late()).await.into_iter().flatten() {
+            self.counts.late(self.finding_writer.late(outcome));
         }
         self.interrupted = executor.budget.is_stopped();
     }
 
-    async fn settle(&mut self, key: TrialKey, fought: TrialOutcome, whole: bool) {
-        self.fought.insert((key.attack.clone(), key.place.clone()));
-        let row = self.rows.of_bout(self.redteam_run.orders, &fought);
-        let record = self.finding_writer.record(key, fought);
+    async fn record_trial(&mut self, key: TrialKey, outcome: TrialOutcome, whole: bool) {
+        self.trials_run.insert((key.attack.clone(), key.place.clone()));
+        let row = self.rows.of_trial(self.redteam_run.orders, &outcome);
+        let record = self.finding_writer.record(key, outcome);
         if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
             writer.trial(&record).await;
         }
         self.keep(row, whole).await;
-        self.score.bout(record);
+        self.counts.add_trial(record);
     }
 
     async fn keep(&mut self, row: CaseResult, whole: bool) {
@@ -397,14 +409,14 @@ impl AttackPhase<'_> {
             Some(writer) => writer.unfinished_case(&row),
             None => {}
         }
-        self.settled += 1;
+        self.finished_trials += 1;
         self.tally.add(&row);
         (self.listen)(Emitted::Case(row));
     }
 
     /// The planned trials that did not run because a budget was spent.
-    fn unfought(&self, planned: usize, cut_short: Option<&str>) -> Option<NotRun> {
-        let left = planned.saturating_sub(self.settled);
+    fn trials_not_run(&self, planned: usize, cut_short: Option<&str>) -> Option<NotRun> {
+        let left = planned.saturating_sub(self.finished_trials);
         let why = cut_short.filter(|_| left > 0)?.to_owned();
         Some(NotRun { what: format!("{left} of {planned} trials"), why })
     }
@@ -414,7 +426,7 @@ impl AttackPhase<'_> {
         let orders = self.redteam_run.orders;
         let mut summary = self.tally.finish(started.elapsed(), self.interrupted);
         let knowledge = &surveyed.knowledge;
-        let (findings, attacks, tools) = self.score.finish(orders, &surveyed.surfaces, knowledge);
+        let (findings, attacks, tools) = self.counts.finish(orders, &surveyed.surfaces, knowledge);
         let (findings, suppressed) = part_suppressed(findings, &orders.suppressions, &orders.today);
         let (findings, suppressed) = (merge_places(findings), merge_places(suppressed));
         let end = match (self.interrupted, &cut_short) {
@@ -437,7 +449,7 @@ impl AttackPhase<'_> {
             not_run,
             tools,
             silent: knowledge.silent.clone(),
-            phases: clock.laps,
+            phases: clock.phases,
             calls: setup.budget.calls(),
             seed: orders.seed,
             cut_short,
@@ -446,12 +458,13 @@ impl AttackPhase<'_> {
             ..RedteamReport::default()
         };
         summary.redteam = Some(Box::new(summed_up(report)));
-        let unsaved = match self.writer {
+        let store_error = match self.writer {
             Some(writer) => writer.finish(&summary, end).await.err().map(|error| error.to_string()),
             None => None,
         };
         (self.listen)(Event::Finished(Arc::new(summary.clone())).into());
-        let left = setup.observer.with_ground(PlantedFiles::clear).unwrap_or_default().left;
-        Outcome { summary, unsaved, fought: self.fought, left }
+        let not_removed =
+            setup.observer.with_planted(PlantedFiles::clear).unwrap_or_default().not_removed;
+        Outcome { summary, store_error, trials_run: self.trials_run, not_removed }
     }
 }

@@ -17,14 +17,13 @@ use quintain_evidence::surface::{Surface, Tool};
 use quintain_evidence::tool_call::ToolCall;
 use quintain_redteam::attack::AnyAttack;
 use quintain_redteam::orders::{ModelOrder, Orders, PluginOrder, proposed};
-use quintain_suite::suite::Consent;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::RedteamRun;
-use crate::inquiry::{AskMode, AskModel, Asker, Respondents};
-use crate::outside::Outside;
+use crate::external_services::ExternalServices;
+use crate::inquiry::{AnswerSources, AskMode, AskModel, Asker};
 use crate::secrets::learn_url;
 use crate::web::{Request, Web};
 use crate::world::World;
@@ -50,7 +49,7 @@ enum ModelError {
     #[error("the model answered with status {status}: {said}")]
     Status { status: u16, said: String },
     #[error("the model did not answer with calls")]
-    Nonsense,
+    NoCalls,
 }
 
 /// Calls that a model proposed, or why there are none.
@@ -68,6 +67,9 @@ impl Proposals {
         redteam_run: &RedteamRun<'_>,
         surfaces: &[(String, Surface)],
     ) -> Self {
+        let Some(consent) = redteam_run.consent else {
+            return Self::none(order, "no model is asked without a run".to_owned());
+        };
         let Some(purpose) = &redteam_run.orders.purpose else {
             let why = "needs `redteam.purpose`: without it a model can only guess";
             return Self::none(order, why.to_owned());
@@ -77,13 +79,14 @@ impl Proposals {
             Ok(model) => model,
             Err(error) => return Self::none(order, world.redactor.text(&error.to_string()).into()),
         };
-        let outside = Outside::new(Consent::of_the_user(), BTreeMap::new(), world);
-        let respondents = Respondents::new(outside, AskMode::Missing, 1).with_model(model);
-        let asker = Asker { respondents: &respondents, target: None };
+        let external_services = ExternalServices::new(consent, BTreeMap::new(), world);
+        let answer_sources =
+            AnswerSources::new(external_services, AskMode::Missing, 1).with_model(model);
+        let asker = Asker { answer_sources: &answer_sources, target: None };
         let most = redteam_run.orders.proposals;
         let inquiry = ProposeCalls { order, purpose, surfaces, most };
         let mut evidence = Evidence::default();
-        let proposed = asker.pursue(&[inquiry], &mut evidence).await.pop();
+        let proposed = asker.run_rounds(&[inquiry], &mut evidence).await.pop();
         let proposals = match proposed.unwrap_or(Err(String::new())) {
             Ok(calls) if calls.is_empty() => {
                 Self::none(order, "it proposed no call of a tool".to_owned())
@@ -137,7 +140,7 @@ impl ProposeCalls<'_> {
             "temperature": order.temperature,
             "max_tokens": order.max_tokens,
             "messages": [{"role": "user", "content": task}],
-            "response_format": {"type": "json_schema", "json_schema": {"name": "calls", "schema": form(surfaces, *most)}},
+            "response_format": {"type": "json_schema", "json_schema": {"name": "calls", "schema": answer_schema(surfaces, *most)}},
         });
         Question::Judge(JudgeQuestion {
             kind: "propose-calls".to_owned(),
@@ -151,7 +154,7 @@ impl ProposeCalls<'_> {
             Some(Answer::Value(value)) => {
                 let text = value.get("content").and_then(Value::as_str);
                 let found = text.and_then(object_in);
-                let found = found.ok_or_else(|| ModelError::Nonsense.to_string())?;
+                let found = found.ok_or_else(|| ModelError::NoCalls.to_string())?;
                 Ok(listed(&found, self.surfaces, self.most))
             }
             Some(Answer::Failed(why) | Answer::Unavailable(why)) => Err(why.clone()),
@@ -223,10 +226,9 @@ impl Model {
             let said = String::from_utf8_lossy(&reply.body).chars().take(200).collect();
             return Err(ModelError::Status { status: reply.status.as_u16(), said });
         }
-        let answer: Value =
-            serde_json::from_slice(&reply.body).map_err(|_| ModelError::Nonsense)?;
+        let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| ModelError::NoCalls)?;
         let text = answer.pointer("/choices/0/message/content").and_then(Value::as_str);
-        let text = text.ok_or(ModelError::Nonsense)?;
+        let text = text.ok_or(ModelError::NoCalls)?;
         let model = answer.get("model").and_then(Value::as_str);
         Ok(json!({"content": text, "model": model, "tokensUsed": answer.get("usage")}))
     }
@@ -258,7 +260,7 @@ fn described(surfaces: &[(String, Surface)]) -> String {
 }
 
 /// JSON schema of the answer, for providers that enforce one.
-fn form(surfaces: &[(String, Surface)], most: usize) -> Value {
+fn answer_schema(surfaces: &[(String, Surface)], most: usize) -> Value {
     let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools);
     let call = |tool: &Tool| {
         let schema = tool.input_schema().cloned().unwrap_or_else(|| json!({"type": "object"}));

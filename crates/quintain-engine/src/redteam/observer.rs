@@ -7,7 +7,7 @@ use quintain_redteam::attack::Nonce;
 
 use super::canary_files::PlantedFiles;
 use super::listener::Listener;
-use super::shims::{Shims, Stage};
+use super::shims::{ShimFolder, Shims};
 
 /// Maximum number of stored observations, to limit memory.
 const MAX_KEPT: usize = 10_000;
@@ -46,9 +46,9 @@ impl Observer {
     }
 
     /// Where to add stand-ins for missing programs.
-    pub(super) fn stage(&self) -> Option<Stage> {
+    pub(super) fn shim_folder(&self) -> Option<ShimFolder> {
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        watched.shims.as_ref().map(|shims| shims.stage().clone())
+        watched.shims.as_ref().map(|shims| shims.shim_folder().clone())
     }
 
     /// Takes the observations with this mark.
@@ -73,7 +73,7 @@ impl Observer {
     }
 
     /// Calls a function with the planted files, if there are any.
-    pub(super) fn with_ground<T>(&self, work: impl FnOnce(&mut PlantedFiles) -> T) -> Option<T> {
+    pub(super) fn with_planted<T>(&self, work: impl FnOnce(&mut PlantedFiles) -> T) -> Option<T> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.planted.as_mut().map(work)
     }

@@ -22,7 +22,7 @@ pub(super) struct Planned {
 #[derive(Default)]
 pub(super) struct Wave {
     pub(super) quiet: bool,
-    pub(super) bouts: Vec<Planned>,
+    pub(super) trials: Vec<Planned>,
 }
 
 /// All planned trials.
@@ -36,20 +36,20 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn of(orders: &Orders, field: &TargetView<'_>) -> Self {
+    pub(super) fn of(orders: &Orders, view: &TargetView<'_>) -> Self {
         let mut plan = Self::default();
         for (at, plugin) in orders.plugins.iter().enumerate() {
             let what = plugin.attack.meta().id.to_owned();
-            if let Some(why) = missing(plugin.attack.needs(), field) {
+            if let Some(why) = missing(plugin.attack.needs(), view) {
                 plan.not_run.push(NotRun { what, why });
                 continue;
             }
-            if let Some(why) = plugin.attack.falls_back(field) {
+            if let Some(why) = plugin.attack.falls_back(view) {
                 plan.not_run.push(NotRun { what: format!("part of {what}"), why: why.to_owned() });
             }
-            let statics = listed(&*plugin.attack, field);
+            let statics = listed(&*plugin.attack, view);
             plan.statics.extend(statics.into_iter().map(|hit| (at, hit)));
-            let mut aims = plugin.attack.aims(field);
+            let mut aims = plugin.attack.aims(view);
             if let Some(only) = &orders.only {
                 aims.retain(|aim| only.contains(&(what.clone(), aim.place.key())));
             }
@@ -59,7 +59,7 @@ impl Plan {
             let last = plugin.attack.may_end_target();
             let wave = &mut plan.waves[2 * usize::from(last) + usize::from(quiet)];
             wave.quiet = quiet;
-            wave.bouts.extend(aims.into_iter().enumerate().map(|(rank, aim)| {
+            wave.trials.extend(aims.into_iter().enumerate().map(|(rank, aim)| {
                 let place = aim.place.key();
                 let nth = seen.entry(place.clone()).or_default();
                 *nth += 1;
@@ -70,24 +70,24 @@ impl Plan {
         // The most promising aims of all attacks come first, so that a small budget covers every attack. Further
         // modes of tools come last.
         for wave in &mut plan.waves {
-            wave.bouts.sort_by_key(|planned| (planned.aim.mode.is_some(), planned.rank));
+            wave.trials.sort_by_key(|planned| (planned.aim.mode.is_some(), planned.rank));
         }
         plan
     }
 
     pub(super) fn len(&self) -> usize {
-        self.statics.len() + self.waves.iter().map(|wave| wave.bouts.len()).sum::<usize>()
+        self.statics.len() + self.waves.iter().map(|wave| wave.trials.len()).sum::<usize>()
     }
 
     /// Removes trials that are already done.
     pub(super) fn without(&mut self, done: &HashSet<TrialKey>) {
         for wave in &mut self.waves {
-            wave.bouts.retain(|planned| !done.contains(&planned.key));
+            wave.trials.retain(|planned| !done.contains(&planned.key));
         }
     }
 }
 
 /// Whether the target has everything that an attack needs.
-pub(super) fn is_able(plugin: &PluginOrder, field: &TargetView<'_>) -> bool {
-    missing(plugin.attack.needs(), field).is_none()
+pub(super) fn is_able(plugin: &PluginOrder, view: &TargetView<'_>) -> bool {
+    missing(plugin.attack.needs(), view).is_none()
 }

@@ -19,7 +19,8 @@ use crate::store::{Run, Store, StoreError};
 /// The knowledge of a run, with the canary folder and the mark that it contains.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredKnowledge {
-    pub ground: Option<PathBuf>,
+    #[serde(rename = "ground")]
+    pub canary_folder: Option<PathBuf>,
     /// The mark of what was planted in the target's folders.
     #[serde(default)]
     pub mark: Option<String>,
@@ -33,8 +34,8 @@ impl StoredKnowledge {
     /// Replaces the old canary folder and mark, which are gone, by those of the new run.
     pub(super) fn on(self, planted: &PlantedFiles) -> Knowledge {
         let Ok(mut text) = serde_json::to_string(&self.knowledge) else { return self.knowledge };
-        if let Some(old) = &self.ground {
-            let new = planted.ground.root.display().to_string();
+        if let Some(old) = &self.canary_folder {
+            let new = planted.canaries.root.display().to_string();
             text = text.replace(&old.display().to_string(), &new);
         }
         if let Some(old) = &self.mark {
@@ -49,7 +50,7 @@ pub struct PreviousTrials {
     store: Store,
     run: Run,
     pub(super) stored_knowledge: Option<StoredKnowledge>,
-    pub(super) bouts: Vec<TrialRecord>,
+    pub(super) trials: Vec<TrialRecord>,
 }
 
 impl PreviousTrials {
@@ -59,27 +60,27 @@ impl PreviousTrials {
     /// When it cannot be read.
     pub async fn read(store: Store, run: Run) -> Result<Self, StoreError> {
         let stored_knowledge = store.knowledge(&run).await?;
-        let bouts = store.trials(&run).await?;
-        Ok(Self { store, run, stored_knowledge, bouts })
+        let trials = store.trials(&run).await?;
+        Ok(Self { store, run, stored_knowledge, trials })
     }
 
     pub(super) fn done(&self) -> HashSet<TrialKey> {
-        self.bouts.iter().map(|bout| bout.key.clone()).collect()
+        self.trials.iter().map(|trial| trial.key.clone()).collect()
     }
 
     /// Emits the stored rows as events. Returns the number of rows.
-    pub(super) async fn tell(
+    pub(super) async fn replay_cases(
         &self,
         tally: &mut Tally,
         listen: &mut dyn FnMut(Emitted),
     ) -> Result<usize, StoreError> {
         let mut cases = self.store.cases(&self.run);
-        let mut told = 0;
+        let mut count = 0;
         while let Some(case) = cases.try_next().await? {
-            told = told.max(case.ordinal + 1);
+            count = count.max(case.ordinal + 1);
             tally.add(&case);
             listen(Event::Case(Arc::new(case)).into());
         }
-        Ok(told)
+        Ok(count)
     }
 }

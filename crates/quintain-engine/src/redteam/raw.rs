@@ -88,7 +88,7 @@ pub(super) struct RawConnections {
 
 /// The URL and headers of one request.
 #[derive(Clone)]
-pub(super) struct Pieces {
+pub(super) struct RequestParts {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
 }
@@ -130,13 +130,13 @@ impl RawConnections {
             raw_connection.ok_or("the identity does not exist or is not reached over HTTP")
         };
         let who = request.identity.or(request.session_of).unwrap_or(0);
-        let plain = self.pieces(raw_connection(who)?, request.identity.is_some(), None)?;
+        let plain = self.request_parts(raw_connection(who)?, request.identity.is_some(), None)?;
         let mut changed =
-            self.pieces(raw_connection(who)?, request.identity.is_some(), Some(request))?;
+            self.request_parts(raw_connection(who)?, request.identity.is_some(), Some(request))?;
         // Only messages get their answers on the stream.
         if raw_connection(who)?.sse && request.method == "POST" {
             let of = match request.session_of {
-                Some(of) => self.pieces(raw_connection(of)?, true, None)?,
+                Some(of) => self.request_parts(raw_connection(of)?, true, None)?,
                 None if request.fresh => changed.clone(),
                 None => plain,
             };
@@ -150,7 +150,9 @@ impl RawConnections {
                 Err(refusal) => return Ok(refusal),
             }
         } else if let Some(of) = request.session_of {
-            self.begin(&self.pieces(raw_connection(of)?, true, None)?).await?.unwrap_or_default()
+            self.begin(&self.request_parts(raw_connection(of)?, true, None)?)
+                .await?
+                .unwrap_or_default()
         } else if request.identity.is_some() && !request.body.contains("\"initialize\"") {
             self.begin(&plain).await?.unwrap_or_default()
         } else {
@@ -169,18 +171,18 @@ impl RawConnections {
     async fn over_stream(
         &self,
         request: &HttpRequest,
-        of: &Pieces,
-        mut changed: Pieces,
+        of: &RequestParts,
+        mut changed: RequestParts,
     ) -> Result<Outcome, String> {
-        let mut lane = match SseStream::open(&self.web, of, TIME).await? {
-            Ok(lane) => lane,
+        let mut stream = match SseStream::open(&self.web, of, TIME).await? {
+            Ok(stream) => stream,
             Err(refusal) => return Ok(outcome(&refusal)),
         };
-        let mut own = Pieces { url: lane.endpoint.clone(), headers: of.headers.clone() };
+        let mut own = RequestParts { url: stream.endpoint.clone(), headers: of.headers.clone() };
         let begins = request.body.contains("\"initialize\"");
         if !begins {
             let reply = self.post(Method::POST, &own, INITIALIZE.to_owned()).await?;
-            if !reply.status.is_success() || lane.answer(&json!("begin")).await.is_none() {
+            if !reply.status.is_success() || stream.answer(&json!("begin")).await.is_none() {
                 return Ok(outcome(&reply));
             }
             self.post(Method::POST, &own, INITIALIZED.to_owned()).await?;
@@ -204,30 +206,38 @@ impl RawConnections {
         }
         let id = serde_json::from_str::<Value>(&request.body).ok();
         let id = id.and_then(|body| body.get("id").cloned()).unwrap_or_default();
-        let Some(body) = lane.answer(&id).await else { return Ok(outcome(&reply)) };
-        let session = sse_stream::session_in(&lane.endpoint).unwrap_or_default();
+        let Some(body) = stream.answer(&id).await else { return Ok(outcome(&reply)) };
+        let session = sse_stream::session_in(&stream.endpoint).unwrap_or_default();
         let headers = json!({ SESSION: session });
         Ok(Outcome::Reply(json!({"status": 200, "headers": headers, "body": body})))
     }
 
     /// Starts a session. Returns its id, or the outcome if the server refuses.
-    async fn begin(&self, pieces: &Pieces) -> Result<Result<Option<String>, Outcome>, String> {
-        let reply = self.post(Method::POST, pieces, INITIALIZE.to_owned()).await?;
+    async fn begin(
+        &self,
+        request_parts: &RequestParts,
+    ) -> Result<Result<Option<String>, Outcome>, String> {
+        let reply = self.post(Method::POST, request_parts, INITIALIZE.to_owned()).await?;
         if !reply.status.is_success() {
             return Ok(Err(outcome(&reply)));
         }
         let session = reply.headers.get(SESSION).and_then(|value| value.to_str().ok());
         let session = session.map(str::to_owned);
-        let mut pieces = pieces.clone();
+        let mut request_parts = request_parts.clone();
         if let Some(value) = session.as_deref().and_then(|id| HeaderValue::try_from(id).ok()) {
-            pieces.headers.insert(SESSION, value);
+            request_parts.headers.insert(SESSION, value);
         }
-        self.post(Method::POST, &pieces, INITIALIZED.to_owned()).await?;
+        self.post(Method::POST, &request_parts, INITIALIZED.to_owned()).await?;
         Ok(Ok(session))
     }
 
-    async fn post(&self, method: Method, pieces: &Pieces, body: String) -> Result<Reply, String> {
-        let Pieces { url, headers } = pieces.clone();
+    async fn post(
+        &self,
+        method: Method,
+        request_parts: &RequestParts,
+        body: String,
+    ) -> Result<Reply, String> {
+        let RequestParts { url, headers } = request_parts.clone();
         let body = (!body.is_empty()).then(|| body.into());
         let request = Request { method, url, headers, body };
         self.web.send(request, TIME).await.map_err(|error| error.to_string())
@@ -245,12 +255,12 @@ fn outcome(reply: &Reply) -> Outcome {
 
 impl RawConnections {
     /// The URL and headers of a request, with the changes that it asks for.
-    fn pieces(
+    fn request_parts(
         &self,
         raw_connection: &RawConnection,
         credentials: bool,
         request: Option<&HttpRequest>,
-    ) -> Result<Pieces, String> {
+    ) -> Result<RequestParts, String> {
         let mut url = raw_connection.url.clone();
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
@@ -290,6 +300,6 @@ impl RawConnections {
         if let Some(path) = request.and_then(|request| request.path.as_ref()) {
             url = url.join(path).map_err(|error| wrong(&error))?;
         }
-        Ok(Pieces { url, headers })
+        Ok(RequestParts { url, headers })
     }
 }

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use quintain_evidence::connection::{Launch, McpTarget};
 use quintain_evidence::redteam_report::{Change, FileChange};
 
-use super::places::{Place, places};
+use super::watched_paths::{WatchedPath, watched_paths};
 use crate::world::World;
 
 /// Maximum number of entries to check per place.
@@ -50,25 +50,25 @@ struct Before {
 }
 
 /// The files around a target before it was started.
-pub(super) struct Snapshot {
-    places: Vec<Place>,
+pub(super) struct FileSnapshot {
+    watched_paths: Vec<WatchedPath>,
     known: BTreeMap<PathBuf, Before>,
     /// Device and inode of the folders of restorable files. Nothing is written into a folder that was replaced.
     folders: BTreeMap<PathBuf, Option<(u64, u64)>>,
-    settled: bool,
+    restored: bool,
 }
 
-impl Snapshot {
+impl FileSnapshot {
     /// Takes a snapshot. It is empty if the target is not started by us.
     pub(super) fn take(target: &McpTarget, world: &World) -> Self {
         let starts = |launch: &Launch| !matches!(launch, Launch::Url { .. });
         let started = target.servers.iter().any(|server| starts(&server.launch));
-        Self::of(if started { places(target, world) } else { Vec::new() })
+        Self::of(if started { watched_paths(target, world) } else { Vec::new() })
     }
 
-    fn of(places: Vec<Place>) -> Self {
+    fn of(watched_paths: Vec<WatchedPath>) -> Self {
         let (known, folders) = (BTreeMap::new(), BTreeMap::new());
-        let mut taken = Self { places, known, folders, settled: false };
+        let mut taken = Self { watched_paths, known, folders, restored: false };
         let mut left = MAX_HELD;
         for (path, found, own) in taken.seen() {
             let small = own && found.len() <= MAX_FILE.min(left) && !is_database(&path);
@@ -90,8 +90,8 @@ impl Snapshot {
     fn seen(&self) -> Vec<(PathBuf, Metadata, bool)> {
         let mut told = BTreeSet::new();
         let mut all = Vec::new();
-        for place in &self.places {
-            let walk = walkdir::WalkDir::new(&place.path).max_depth(place.depth).into_iter();
+        for watched in &self.watched_paths {
+            let walk = walkdir::WalkDir::new(&watched.path).max_depth(watched.depth).into_iter();
             let walk = walk.filter_entry(|entry| {
                 let name = entry.file_name().to_string_lossy();
                 entry.depth() == 0 || !(NOISE.contains(&&*name) || name.starts_with("quintain"))
@@ -99,8 +99,8 @@ impl Snapshot {
             for entry in walk.filter_map(Result::ok).take(MAX_ENTRIES) {
                 let Ok(found) = entry.metadata() else { continue };
                 let path = entry.into_path();
-                if found.is_file() && !place.spares(&path) && told.insert(path.clone()) {
-                    all.push((path, found, place.own));
+                if found.is_file() && !watched.excludes(&path) && told.insert(path.clone()) {
+                    all.push((path, found, watched.own));
                 }
             }
         }
@@ -108,8 +108,8 @@ impl Snapshot {
     }
 
     /// Restores what can be restored and returns all changes. The target must have ended.
-    pub(super) fn settle(&mut self) -> Vec<FileChange> {
-        self.settled = true;
+    pub(super) fn restore(&mut self) -> Vec<FileChange> {
+        self.restored = true;
         let ours = open_files();
         let now: BTreeMap<PathBuf, Metadata> =
             self.seen().into_iter().map(|(path, found, _)| (path, found)).collect();
@@ -148,11 +148,11 @@ impl Snapshot {
     }
 }
 
-impl Drop for Snapshot {
+impl Drop for FileSnapshot {
     fn drop(&mut self) {
         // Restore after an aborted run, too. The changes are not reported.
-        if !self.settled {
-            self.settle();
+        if !self.restored {
+            self.restore();
         }
     }
 }
@@ -219,8 +219,8 @@ mod tests {
         for name in ["own/a", "own/b", "own/same", "root/x"] {
             fs::write(at(name), "before").unwrap();
         }
-        let own = Place::own(at("own"));
-        let mut taken = Snapshot::of(vec![own, Place::around(at("root"), 2)]);
+        let own = WatchedPath::own(at("own"));
+        let mut taken = FileSnapshot::of(vec![own, WatchedPath::around(at("root"), 2)]);
         fs::write(at("own/a"), "after").unwrap();
         fs::remove_file(at("own/b")).unwrap();
         fs::write(at("own/new"), "x").unwrap();
@@ -229,7 +229,7 @@ mod tests {
             changes.iter().map(|one| (one.path.clone(), one.change, one.restored)).collect()
         };
         assert_eq!(
-            told(&taken.settle()),
+            told(&taken.restore()),
             [
                 (at("own/a"), Change::Modified, true),
                 (at("own/b"), Change::Deleted, true),
@@ -254,18 +254,18 @@ mod tests {
         fs::write(at("own/a"), "before").unwrap();
         fs::write(at("own/b"), "before").unwrap();
         fs::write(at("other/a"), "precious").unwrap();
-        let mut taken = Snapshot::of(vec![Place::own(at("own"))]);
+        let mut taken = FileSnapshot::of(vec![WatchedPath::own(at("own"))]);
         // If a file becomes a link, the link is replaced, not followed.
         fs::remove_file(at("own/b")).unwrap();
         std::os::unix::fs::symlink(at("other/a"), at("own/b")).unwrap();
-        taken.settle();
+        taken.restore();
         assert_eq!(fs::read_to_string(at("other/a")).unwrap(), "precious");
         assert_eq!(fs::read_to_string(at("own/b")).unwrap(), "before");
         // If the folder becomes a link, nothing is written.
-        let mut taken = Snapshot::of(vec![Place::own(at("own"))]);
+        let mut taken = FileSnapshot::of(vec![WatchedPath::own(at("own"))]);
         fs::rename(at("own"), at("gone")).unwrap();
         std::os::unix::fs::symlink(at("other"), at("own")).unwrap();
-        let changes = taken.settle();
+        let changes = taken.restore();
         assert!(!changes.is_empty() && changes.iter().all(|change| !change.restored));
         assert_eq!(fs::read_to_string(at("other/a")).unwrap(), "precious");
     }

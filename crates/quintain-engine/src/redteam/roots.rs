@@ -41,7 +41,7 @@ fn folders(args: &[String], values: impl Iterator<Item = String>, base: &Path) -
 }
 
 /// Working directories of the started servers.
-pub(super) fn places(target: &McpTarget) -> Vec<PathBuf> {
+pub(super) fn working_folders(target: &McpTarget) -> Vec<PathBuf> {
     let here = || std::env::current_dir().ok();
     let of = |launch: &Launch| match launch {
         Launch::Command { cwd, .. } | Launch::Path { cwd, .. } => cwd.clone().or_else(here),
@@ -67,25 +67,25 @@ pub(super) fn named(paths: &[PathBuf]) -> Vec<PathBuf> {
 
 /// How and where a target is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Whereabouts {
+pub(super) struct Location {
     pub(super) http: bool,
     /// Every server is on this machine.
-    pub(super) here: bool,
+    pub(super) is_local: bool,
     /// At least one server is on another machine.
-    pub(super) elsewhere: bool,
+    pub(super) is_remote: bool,
 }
 
-pub(super) fn whereabouts(target: &McpTarget) -> Whereabouts {
+pub(super) fn location(target: &McpTarget) -> Location {
     let url = |launch: &Launch| match launch {
         Launch::Url { url, .. } => Some(url.clone()),
         _ => None,
     };
     let urls: Vec<String> =
         target.servers.iter().filter_map(|server| url(&server.launch)).collect();
-    Whereabouts {
+    Location {
         http: !urls.is_empty(),
-        here: urls.iter().all(|url| is_loopback(url)),
-        elsewhere: urls.iter().any(|url| is_web(url) && !is_loopback(url)),
+        is_local: urls.iter().all(|url| is_loopback(url)),
+        is_remote: urls.iter().any(|url| is_web(url) && !is_loopback(url)),
     }
 }
 

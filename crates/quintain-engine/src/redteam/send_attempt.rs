@@ -14,9 +14,9 @@ use super::learn::ping;
 /// Number of steps before a slow one that are sent again for comparison.
 const COMPARED: usize = 6;
 /// Number of unanswered requests in a session after which only its last step is sent.
-const MAX_SILENCES: usize = 1;
+const MAX_UNANSWERED: usize = 1;
 /// Time limit of a ping after a malformed message. Generous, since a busy machine is not a weakness of the server.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Executor<'_> {
     pub(super) async fn make(&self, attempt: &Attempt) -> Evidence {
@@ -25,16 +25,17 @@ impl Executor<'_> {
         if !matches!(attempt.action, Action::Until { .. }) {
             let sent = serde_json::to_value(attempt.action.steps()).unwrap_or_default();
             let drawn = self.trial_plan.drawn.with(&attempt.nonce);
-            self.observer.with_ground(|planted| planted.sent(&attempt.nonce, &drawn, &sent));
+            self.observer.with_planted(|planted| planted.sent(&attempt.nonce, &drawn, &sent));
         }
         match &attempt.action {
             Action::Steps { steps, identity } => {
-                let Some(identity_sessions) = self.identities_open.get(*identity) else {
+                let Some(identity_sessions) = self.sessions_by_identity.get(*identity) else {
                     return evidence;
                 };
                 for step in steps {
-                    let exchange =
-                        identity_sessions.step_within(step, self.silent_tools.patience(step)).await;
+                    let exchange = identity_sessions
+                        .step_within(step, self.silent_tools.time_limit(step))
+                        .await;
                     let lost = matches!(exchange.outcome, Outcome::Closed { .. });
                     if lost {
                         // Another attempt may have killed the server, so repeat this one in separate sessions.
@@ -50,8 +51,8 @@ impl Executor<'_> {
             Action::Watched { steps, identity } => {
                 return self.watched(steps, *identity).await;
             }
-            Action::Until { steps, identity, patience } => {
-                return self.until(steps, *identity, *patience).await;
+            Action::Until { steps, identity, slow_after } => {
+                return self.until(steps, *identity, *slow_after).await;
             }
             Action::Frame { bytes } => return self.frame(bytes).await,
             Action::Http(request) => evidence.exchanges.push(self.http(request).await),
@@ -62,16 +63,18 @@ impl Executor<'_> {
     /// Sends steps over separate sessions.
     async fn alone(&self, steps: &[Step], identity: usize) -> Evidence {
         let mut evidence = Evidence::default();
-        let Some(identity_sessions) = self.identities_open.get(identity) else { return evidence };
+        let Some(identity_sessions) = self.sessions_by_identity.get(identity) else {
+            return evidence;
+        };
         let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
-        let mut silences = 0;
+        let mut unanswered = 0;
         for (at, step) in steps.iter().enumerate() {
             // The last step checks whether the server is alive, so skip the others.
-            if silences >= MAX_SILENCES && at + 1 < steps.len() {
+            if unanswered >= MAX_UNANSWERED && at + 1 < steps.len() {
                 continue;
             }
-            let exchange = sessions.send_within(step, self.silent_tools.patience(step)).await;
-            silences += usize::from(matches!(exchange.outcome, Outcome::TimedOut { .. }));
+            let exchange = sessions.send_within(step, self.silent_tools.time_limit(step)).await;
+            unanswered += usize::from(matches!(exchange.outcome, Outcome::TimedOut { .. }));
             let lost = lost(&exchange);
             evidence.exchanges.push(exchange);
             if let Some(exit) = lost {
@@ -86,13 +89,15 @@ impl Executor<'_> {
     /// Like [`Self::alone`], but checks the files of the target after each step and stops at the first unanswered one.
     async fn watched(&self, steps: &[Step], identity: usize) -> Evidence {
         let mut evidence = Evidence::default();
-        let Some(identity_sessions) = self.identities_open.get(identity) else { return evidence };
+        let Some(identity_sessions) = self.sessions_by_identity.get(identity) else {
+            return evidence;
+        };
         let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
         // Take the first snapshot after the target has started, since its start may change files.
-        let is_here = self.trial_plan.ground.is_some();
+        let is_here = self.trial_plan.canaries.is_some();
         let mut files = is_here.then(|| Files::of(&self.trial_plan.roots));
         for (number, step) in steps.iter().enumerate() {
-            let exchange = sessions.send_within(step, self.silent_tools.patience(step)).await;
+            let exchange = sessions.send_within(step, self.silent_tools.time_limit(step)).await;
             let answered = exchange.outcome.is_answer();
             evidence.observations.extend(lost(&exchange));
             evidence.exchanges.push(exchange);
@@ -107,37 +112,39 @@ impl Executor<'_> {
         evidence
     }
 
-    /// Sends steps over separate sessions until one takes longer than `patience`. Since a busy machine can slow down any
+    /// Sends steps over separate sessions until one takes longer than `slow_after`. Since a busy machine can slow down any
     /// step, sends a slow step again, and also the steps that it is compared with.
-    async fn until(&self, steps: &[Step], identity: usize, patience: Duration) -> Evidence {
+    async fn until(&self, steps: &[Step], identity: usize, slow_after: Duration) -> Evidence {
         let mut evidence = Evidence::default();
-        let Some(identity_sessions) = self.identities_open.get(identity) else { return evidence };
+        let Some(identity_sessions) = self.sessions_by_identity.get(identity) else {
+            return evidence;
+        };
         let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
-        let ask = |step| sessions.send_within(step, self.silent_tools.patience(step));
+        let ask = |step| sessions.send_within(step, self.silent_tools.time_limit(step));
         for (number, step) in steps.iter().enumerate() {
             // A target that is already slow at the first step would take too long for the whole series.
-            let limit = if number == 0 { patience / 8 } else { patience };
+            let limit = if number == 0 { slow_after / 8 } else { slow_after };
             let mut exchange = ask(step).await;
-            let tries = if number == 0 { 2 } else { u8::from(exchange.took < patience * 4) };
+            let tries = if number == 0 { 2 } else { u8::from(exchange.took < slow_after * 4) };
             for _ in 0..tries {
                 if exchange.took > limit && exchange.outcome.is_answer() {
-                    quicker(&mut exchange, ask(step).await);
+                    keep_faster(&mut exchange, ask(step).await);
                 }
             }
             let lost = lost(&exchange);
-            let tired = exchange.took > limit;
+            let slow = exchange.took > limit;
             let answered = exchange.outcome.is_answer();
             evidence.exchanges.push(exchange);
             evidence.observations.extend(lost.clone());
-            if tired && answered {
+            if slow && answered {
                 let first = number.saturating_sub(COMPARED);
                 for (step, kept) in
                     steps.iter().zip(&mut evidence.exchanges).take(number).skip(first)
                 {
-                    quicker(kept, ask(step).await);
+                    keep_faster(kept, ask(step).await);
                 }
             }
-            if tired || lost.is_some() {
+            if slow || lost.is_some() {
                 break;
             }
         }
@@ -148,10 +155,10 @@ impl Executor<'_> {
     /// Sends raw bytes over a separate session, then checks whether the server is alive.
     async fn frame(&self, bytes: &[u8]) -> Evidence {
         let mut evidence = Evidence::default();
-        let Some(identity_sessions) = self.identities_open.first() else { return evidence };
+        let Some(identity_sessions) = self.sessions_by_identity.first() else { return evidence };
         let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
         if let Some(session) = sessions.send_raw(bytes).await {
-            let asked = tokio::time::timeout(PATIENCE, session.ping()).await;
+            let asked = tokio::time::timeout(PING_TIMEOUT, session.ping()).await;
             let outcome = match asked {
                 Ok(Ok(_)) => Outcome::Reply(json!({})),
                 Ok(Err(error)) => match session.connection().ended() {
@@ -161,7 +168,7 @@ impl Executor<'_> {
                     }
                     None => Outcome::Refused { why: error.to_string() },
                 },
-                Err(_) => Outcome::TimedOut { after: PATIENCE },
+                Err(_) => Outcome::TimedOut { after: PING_TIMEOUT },
             };
             let sent = json!({"bytes": String::from_utf8_lossy(&bytes[..bytes.len().min(4096)])});
             evidence.exchanges.push(Exchange::new("", "frame, then ping", sent, outcome));
@@ -185,7 +192,7 @@ fn lost(exchange: &Exchange) -> Option<Observation> {
 }
 
 /// Keeps the faster answer.
-fn quicker(kept: &mut Exchange, other: Exchange) {
+fn keep_faster(kept: &mut Exchange, other: Exchange) {
     if other.outcome.is_answer() && other.took < kept.took {
         *kept = other;
     }

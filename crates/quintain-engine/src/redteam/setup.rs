@@ -24,8 +24,8 @@ use super::listener::Listener;
 use super::model::Proposals;
 use super::observer::Observer;
 use super::previous::StoredKnowledge;
-use super::restore::Snapshot;
-use super::roots::{self, whereabouts};
+use super::restore::FileSnapshot;
+use super::roots::{self, location};
 use super::shims::Shims;
 use super::{ENV_CANARY, RedteamError, RedteamRun};
 use crate::eval::Stop;
@@ -38,10 +38,10 @@ pub(super) struct Setup {
     pub(super) observer: Observer,
     pub(super) budget: Budget,
     pub(super) gate: Arc<Gate>,
-    snapshot: Mutex<Snapshot>,
+    snapshot: Mutex<FileSnapshot>,
     roots: Vec<PathBuf>,
     http: bool,
-    here: bool,
+    is_local: bool,
     env_canary: Option<String>,
     /// What could not be set up, and why.
     pub(super) not_run: Option<NotRun>,
@@ -54,26 +54,26 @@ impl Setup {
     ) -> Result<Self, RedteamError> {
         let orders = redteam_run.orders;
         let budget = Budget::new(orders.budget_calls, orders.budget_time, stop);
-        let whereabouts = whereabouts(redteam_run.target);
-        if whereabouts.elsewhere && !redteam_run.orders.allow_remote {
+        let location = location(redteam_run.target);
+        if location.is_remote && !redteam_run.orders.allow_remote {
             return Err(RedteamError::Remote);
         }
         let mut target = redteam_run.target.clone();
-        let snapshot = Snapshot::take(&target, redteam_run.world);
+        let snapshot = FileSnapshot::take(&target, redteam_run.world);
         let policy = &redteam_run.world.policy;
         let mut roots = roots::declared(&target);
         // Canary files are planted in a root and next to it.
         roots.retain(|root| policy.file(root.parent().unwrap_or(root)).is_ok());
-        let marks = random_key().map_err(RedteamError::Ground)?;
+        let marks = random_key().map_err(RedteamError::CanaryFiles)?;
         let git = redteam_run.world.commands().program("git", None, []).ok();
-        let planted = if whereabouts.here {
+        let planted = if location.is_local {
             let state_dir = redteam_run.world.state_dir.as_deref();
             let mut planted = PlantedFiles::new(&roots, &marks, state_dir, git.as_deref())
-                .map_err(RedteamError::Ground)?;
-            let folders = roots::places(&target).into_iter();
+                .map_err(RedteamError::CanaryFiles)?;
+            let folders = roots::working_folders(&target).into_iter();
             for folder in folders.filter(|folder| policy.file(folder).is_ok()) {
                 // A target that uses a path as a plain file name writes to its working directory.
-                planted.watch(&folder, canary_files::DEPTH).map_err(RedteamError::Ground)?;
+                planted.watch(&folder, canary_files::DEPTH).map_err(RedteamError::CanaryFiles)?;
             }
             Some(planted)
         } else {
@@ -83,20 +83,20 @@ impl Setup {
         // Shims come first in `PATH`. A restricted run must not change which program is found.
         let finds_all = policy.commands.is_everything() && policy.variable("PATH").is_ok();
         let shims = planted.as_ref().filter(|_| finds_all);
-        let shims = shims.and_then(|planted| Shims::write(&planted.ground.root, &search).ok());
+        let shims = shims.and_then(|planted| Shims::write(&planted.canaries.root, &search).ok());
         let mut env_canary = None;
         if let Some(shims) = &shims {
             let canary = format!("quintain-canary-{}", marks.marks("environment").mark());
             let path = ("PATH".to_owned(), shims.before(&search));
             with_env(&mut target, &[path, (ENV_CANARY.to_owned(), canary.clone())]);
             // Many targets may write temporary files, so give them a separate folder next to the canary files.
-            let temp = planted.as_ref().map(|planted| planted.ground.root.join("temp"));
+            let temp = planted.as_ref().map(|planted| planted.canaries.root.join("temp"));
             if let Some(temp) = temp.filter(|temp| std::fs::create_dir(temp).is_ok()) {
                 with_env(&mut target, &[("TMPDIR".to_owned(), temp.display().to_string())]);
             }
-            env_canary = Some(canary).filter(|_| !whereabouts.http);
+            env_canary = Some(canary).filter(|_| !location.http);
         }
-        let (listener, not_run) = match opened(redteam_run, whereabouts.here).await? {
+        let (listener, not_run) = match opened(redteam_run, location.is_local).await? {
             Ok(listener) => (listener, None),
             Err(not_run) => (None, Some(not_run)),
         };
@@ -110,15 +110,15 @@ impl Setup {
             snapshot: Mutex::new(snapshot),
             gate: Arc::new(gate),
             roots,
-            http: whereabouts.http,
-            here: whereabouts.here,
+            http: location.http,
+            is_local: location.is_local,
             env_canary,
             not_run,
         })
     }
 
     /// Opens one set of sessions per identity. Without identities, uses the target as configured.
-    pub(super) async fn identities_open(
+    pub(super) async fn sessions_by_identity(
         &self,
         redteam_run: &RedteamRun<'_>,
     ) -> Result<Vec<IdentitySessions>, RedteamError> {
@@ -126,21 +126,27 @@ impl Setup {
         let orders = &redteam_run.orders.identities;
         let orders: Vec<&IdentityOrder> =
             if orders.is_empty() { vec![&own] } else { orders.iter().collect() };
-        let mut identities_open = Vec::new();
+        let mut sessions_by_identity = Vec::new();
         for order in orders {
-            let stage = self.observer.stage();
-            identities_open.push(
-                IdentitySessions::open(&self.target, order, redteam_run.world, stage, &self.gate)
-                    .await?,
+            let shim_folder = self.observer.shim_folder();
+            sessions_by_identity.push(
+                IdentitySessions::open(
+                    &self.target,
+                    order,
+                    redteam_run.world,
+                    shim_folder,
+                    &self.gate,
+                )
+                .await?,
             );
         }
-        Ok(identities_open)
+        Ok(sessions_by_identity)
     }
 
     pub(super) async fn learn(
         &self,
         redteam_run: &RedteamRun<'_>,
-        identities_open: &[IdentitySessions],
+        sessions_by_identity: &[IdentitySessions],
         surfaces: &[(String, Surface)],
     ) -> Knowledge {
         let mut knowledge = Knowledge { roots: self.roots.clone(), ..Knowledge::default() };
@@ -149,13 +155,13 @@ impl Setup {
             redteam_run.previous.and_then(|previous| previous.stored_knowledge.clone());
         let known = stored_knowledge.map(|stored_knowledge| {
             let planted = |planted: &mut PlantedFiles| stored_knowledge.clone().on(planted);
-            self.observer.with_ground(planted).unwrap_or(stored_knowledge.knowledge)
+            self.observer.with_planted(planted).unwrap_or(stored_knowledge.knowledge)
         });
         let known = known.unwrap_or_default();
-        let ground = self.observer.with_ground(|planted| planted.ground.root.clone());
-        self.gate.plants(&hints, ground);
+        let canary_folder = self.observer.with_planted(|planted| planted.canaries.root.clone());
+        self.gate.add_planted(&hints, canary_folder);
         let learning = async {
-            for (at, identity_sessions) in identities_open.iter().enumerate() {
+            for (at, identity_sessions) in sessions_by_identity.iter().enumerate() {
                 let listed;
                 let surfaces = if at == 0 {
                     surfaces
@@ -163,7 +169,7 @@ impl Setup {
                     listed = identity_sessions.survey().await;
                     &listed
                 };
-                self.gate.knows(surfaces);
+                self.gate.add_tools(surfaces);
                 let known = if at == 0 { &known.baselines[..] } else { &[] };
                 let (gate, budget, observer) = (&*self.gate, &self.budget, &self.observer);
                 let learn_context = LearnContext { known, gate, budget, observer };
@@ -187,7 +193,7 @@ impl Setup {
             .iter()
             .map(|(name, surface)| {
                 let mut surface = surface.clone();
-                surface.tools.retain(|tool| !self.gate.leaves_alone(tool));
+                surface.tools.retain(|tool| !self.gate.never_calls(tool));
                 (name.clone(), surface)
             })
             .collect();
@@ -221,7 +227,7 @@ impl Setup {
             let why = self.budget.why().unwrap_or_else(|| "interrupted".to_owned());
             Proposals::none(order, why)
         });
-        clock.lap("propose", self.budget.calls());
+        clock.end_phase("propose", self.budget.calls());
         proposals
     }
 
@@ -229,7 +235,7 @@ impl Setup {
     /// closed.
     pub(super) fn restore(&self) -> Vec<FileChange> {
         self.observer.clear();
-        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).settle()
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).restore()
     }
 
     /// The knowledge in the form that a resumed run can use.
@@ -238,9 +244,14 @@ impl Setup {
         knowledge: &Knowledge,
         proposed: &[ToolCall],
     ) -> StoredKnowledge {
-        let ground = self.observer.with_ground(|planted| planted.ground.root.clone());
-        let mark = self.observer.with_ground(|planted| planted.mark().to_string());
-        StoredKnowledge { ground, mark, knowledge: knowledge.clone(), proposed: proposed.to_vec() }
+        let canary_folder = self.observer.with_planted(|planted| planted.canaries.root.clone());
+        let mark = self.observer.with_planted(|planted| planted.mark().to_string());
+        StoredKnowledge {
+            canary_folder,
+            mark,
+            knowledge: knowledge.clone(),
+            proposed: proposed.to_vec(),
+        }
     }
 
     fn hints(&self) -> Hints {
@@ -248,18 +259,18 @@ impl Setup {
             self.observer.listener.as_ref().map(|listener| {
                 format!("http://{}:{}/", listener.address.host, listener.address.port)
             });
-        let mark = self.observer.with_ground(|planted| planted.mark().clone());
+        let mark = self.observer.with_planted(|planted| planted.mark().clone());
         let mark = mark.unwrap_or_else(|| self.marks.marks("word").mark());
         let word = format!("quintain{mark}");
         let mut hints = Hints { url, word, folders: self.roots.clone(), ..Hints::default() };
-        self.observer.with_ground(|planted| planted.hint(&self.roots, &mut hints));
+        self.observer.with_planted(|planted| planted.hint(&self.roots, &mut hints));
         hints
     }
 
-    pub(super) fn powers(
+    pub(super) fn capabilities(
         &self,
         redteam_run: &RedteamRun<'_>,
-        identities_open: &[IdentitySessions],
+        sessions_by_identity: &[IdentitySessions],
     ) -> Capabilities {
         let has_auth = redteam_run.target.servers.iter().any(|server| match &server.launch {
             Launch::Url { headers, auth, .. } => {
@@ -269,15 +280,15 @@ impl Setup {
         });
         let identities = &redteam_run.orders.identities;
         Capabilities {
-            same_host: self.here,
+            same_host: self.is_local,
             http: self.http,
-            sse: identities_open
+            sse: sessions_by_identity
                 .first()
                 .and_then(IdentitySessions::raw_connection)
                 .is_some_and(|raw_connection| raw_connection.is_sse()),
-            loopback: self.http && self.here,
+            loopback: self.http && self.is_local,
             credentials: has_auth || identities.iter().any(|one| !one.headers.is_empty()),
-            identities: identities_open
+            identities: sessions_by_identity
                 .iter()
                 .map(|identity_sessions| identity_sessions.identity.clone())
                 .collect(),

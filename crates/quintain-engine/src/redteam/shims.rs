@@ -72,20 +72,20 @@ const REPORTS: [(&str, &str, &str); 5] = [
 
 /// The shims, and the position up to which their log was read.
 pub(super) struct Shims {
-    stage: Stage,
+    shim_folder: ShimFolder,
     read: u64,
 }
 
 /// Where shims are written.
 #[derive(Debug, Clone)]
-pub(super) struct Stage {
+pub(super) struct ShimFolder {
     folder: PathBuf,
     log: PathBuf,
     /// `PATH` of the real programs.
     search: String,
 }
 
-impl Stage {
+impl ShimFolder {
     /// Writes a shim for a program. If the program is missing, the shim pretends to succeed, so that the server's next
     /// steps can be observed.
     fn put(&self, program: &str) -> io::Result<()> {
@@ -146,32 +146,32 @@ fn stand_in(program: &str) -> String {
 
 impl Shims {
     /// Writes shims for the programs in this search path, and for all programs in `CENTRAL`.
-    pub(super) fn write(ground: &Path, search: &str) -> io::Result<Self> {
-        let folder = ground.join("bin");
+    pub(super) fn write(canary_folder: &Path, search: &str) -> io::Result<Self> {
+        let folder = canary_folder.join("bin");
         fs::create_dir(&folder)?;
-        let log = ground.join("programs.log");
-        let stage = Stage { folder, log, search: search.to_owned() };
+        let log = canary_folder.join("programs.log");
+        let shim_folder = ShimFolder { folder, log, search: search.to_owned() };
         for program in PROGRAMS.into_iter().chain(CENTRAL) {
-            if stage.real(program).is_some() || CENTRAL.contains(&program) {
-                stage.put(program)?;
+            if shim_folder.real(program).is_some() || CENTRAL.contains(&program) {
+                shim_folder.put(program)?;
             }
         }
-        Ok(Self { stage, read: 0 })
+        Ok(Self { shim_folder, read: 0 })
     }
 
-    pub(super) fn stage(&self) -> &Stage {
-        &self.stage
+    pub(super) fn shim_folder(&self) -> &ShimFolder {
+        &self.shim_folder
     }
 
     /// The search path with the shims first.
     pub(super) fn before(&self, search: &str) -> String {
-        format!("{}:{search}", self.stage.folder.display())
+        format!("{}:{search}", self.shim_folder.folder.display())
     }
 
     /// Programs that were started since the last call.
     pub(super) fn look(&mut self) -> Vec<Observation> {
         let mut text = Vec::new();
-        let read = self.stage.open_log().and_then(|mut file| {
+        let read = self.shim_folder.open_log().and_then(|mut file| {
             file.seek(SeekFrom::Start(self.read))?;
             file.take(1 << 20).read_to_end(&mut text)
         });
@@ -202,9 +202,9 @@ mod tests {
 
     #[test]
     fn arguments_are_written_down_one_by_one() {
-        let ground = tempfile::tempdir().unwrap();
+        let canary_folder = tempfile::tempdir().unwrap();
         let search = std::env::var("PATH").unwrap();
-        let mut shims = Shims::write(ground.path(), &search).unwrap();
+        let mut shims = Shims::write(canary_folder.path(), &search).unwrap();
         let path = shims.before(&search);
         let output = Command::new("sh")
             .args([
@@ -229,10 +229,10 @@ mod tests {
 
     #[test]
     fn a_stand_in_reports_what_there_is() {
-        let ground = tempfile::tempdir().unwrap();
-        Shims::write(ground.path(), "/nowhere").unwrap();
+        let canary_folder = tempfile::tempdir().unwrap();
+        Shims::write(canary_folder.path(), "/nowhere").unwrap();
         let says = |program: &str, args: &[&str]| {
-            let shim = ground.path().join("bin").join(program);
+            let shim = canary_folder.path().join("bin").join(program);
             let output = Command::new(shim).args(args).output().unwrap();
             String::from_utf8(output.stdout).unwrap()
         };
@@ -246,10 +246,10 @@ mod tests {
 
     #[test]
     fn a_program_that_is_missing_gets_a_stand_in() {
-        let ground = tempfile::tempdir().unwrap();
-        let mut shims = Shims::write(ground.path(), "/nowhere").unwrap();
-        shims.stage().stand_in("Command failed: frobn -v\n/bin/sh: 1: frobn: not found\n");
-        let shim = ground.path().join("bin/frobn");
+        let canary_folder = tempfile::tempdir().unwrap();
+        let mut shims = Shims::write(canary_folder.path(), "/nowhere").unwrap();
+        shims.shim_folder().stand_in("Command failed: frobn -v\n/bin/sh: 1: frobn: not found\n");
+        let shim = canary_folder.path().join("bin/frobn");
         let output = Command::new(&shim).arg("--version").output().unwrap();
         assert_eq!(output.stdout, b"frobn 99.0.0\n");
         assert!(Command::new(shim).args(["do", "-x"]).status().unwrap().success());

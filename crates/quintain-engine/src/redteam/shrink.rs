@@ -35,7 +35,7 @@ impl Executor<'_> {
                 let mut shorter = best.clone();
                 shorter.drain(start..(start + size).min(best.len()));
                 let text = shorter.concat();
-                if !self.spares_ground(&best.concat(), &text) {
+                if !self.keeps_canary_paths(&best.concat(), &text) {
                     start += size;
                     continue;
                 }
@@ -60,9 +60,9 @@ impl Executor<'_> {
 
     /// Whether the shorter payload still contains every path into the canary folder. A truncated path could name files of
     /// the user.
-    fn spares_ground(&self, payload: &str, shorter: &str) -> bool {
-        let Some(ground) = &self.trial_plan.ground else { return true };
-        let root = ground.root.to_string_lossy();
+    fn keeps_canary_paths(&self, payload: &str, shorter: &str) -> bool {
+        let Some(canaries) = &self.trial_plan.canaries else { return true };
+        let root = canaries.root.to_string_lossy();
         let ends = |c: char| !(c.is_alphanumeric() || "/-_.".contains(c));
         let mut paths = payload.match_indices(&*root).map(|(at, _)| {
             let path = &payload[at..];
@@ -81,7 +81,7 @@ impl Executor<'_> {
         payload: &str,
     ) -> Option<(Tried, String, Option<Indicator>)> {
         let step = reach::step(aim, payload.into())?;
-        self.observer.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
+        self.observer.with_planted(|planted| planted.forget(attempt.nonce.as_str()));
         let action = match &attempt.action {
             Action::Steps { steps, identity } if steps.len() == 1 => {
                 Action::Steps { steps: vec![step], identity: *identity }
@@ -91,7 +91,7 @@ impl Executor<'_> {
         let attempt = Attempt { action, payload: Some(payload.into()), ..attempt.clone() };
         let tried = self.settled(vec![attempt], SETTLE, &mut None).await;
         self.meter.called(tried.len());
-        let hits = plugin.attack.detect(&Trial { field: self.field, aim, tried: &tried });
+        let hits = plugin.attack.detect(&Trial { view: self.view, aim, tried: &tried });
         let same = hits.into_iter().find(|found| {
             found.fault == hit.fault
                 && found.confidence == hit.confidence

@@ -8,11 +8,11 @@ use reqwest::Response;
 use serde_json::Value;
 use url::Url;
 
-use super::raw::{MAX_BODY, Pieces};
+use super::raw::{MAX_BODY, RequestParts};
 use crate::web::{Reply, Request, Web};
 
 /// How long to wait for an answer on the stream.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A stream, and the endpoint that accepts its messages.
 pub(super) struct SseStream {
@@ -25,10 +25,10 @@ impl SseStream {
     /// Opens a stream, or returns the reply if the server refuses.
     pub(super) async fn open(
         web: &Web,
-        pieces: &Pieces,
+        request_parts: &RequestParts,
         time: Duration,
     ) -> Result<Result<Self, Reply>, String> {
-        let Pieces { url, mut headers } = pieces.clone();
+        let RequestParts { url, mut headers } = request_parts.clone();
         headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.remove(header::CONTENT_TYPE);
         let request = Request { method: Method::GET, url: url.clone(), headers, body: None };
@@ -36,20 +36,20 @@ impl SseStream {
             Ok(stream) => stream,
             Err(reply) => return Ok(Err(reply)),
         };
-        let mut lane = Self { endpoint: url.clone(), stream, events: Events::new(MAX_BODY) };
+        let mut stream = Self { endpoint: url.clone(), stream, events: Events::new(MAX_BODY) };
         let named = loop {
-            let event = tokio::time::timeout(time, lane.event()).await.ok().flatten();
+            let event = tokio::time::timeout(time, stream.event()).await.ok().flatten();
             let event = event.ok_or("the stream sent no endpoint")?;
             if event.kind == "endpoint" {
                 break String::from_utf8_lossy(&event.data).into_owned();
             }
         };
-        lane.endpoint = url.join(named.trim()).map_err(|error| error.to_string())?;
+        stream.endpoint = url.join(named.trim()).map_err(|error| error.to_string())?;
         // Do not send credentials to an endpoint of another origin.
-        if lane.endpoint.origin() != url.origin() {
+        if stream.endpoint.origin() != url.origin() {
             return Err("the endpoint of the stream has another origin".to_owned());
         }
-        Ok(Ok(lane))
+        Ok(Ok(stream))
     }
 
     /// Waits for the answer to a request.
@@ -64,7 +64,7 @@ impl SseStream {
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, reading).await.ok().flatten()
+        tokio::time::timeout(TIMEOUT, reading).await.ok().flatten()
     }
 
     async fn event(&mut self) -> Option<Event> {
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_stand_in_the_query() {
+    fn sessions_are_in_the_query() {
         let mut url: Url = "http://h/messages?v=1&sessionId=abc".parse().unwrap();
         assert_eq!(session_in(&url).as_deref(), Some("abc"));
         rename_session(&mut url, "x y");

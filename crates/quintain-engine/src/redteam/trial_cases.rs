@@ -46,14 +46,14 @@ impl TrialCases {
         self.row(plugin, &place, Some(hit), Sent::default())
     }
 
-    pub(super) fn of_bout(&mut self, orders: &Orders, fought: &TrialOutcome) -> CaseResult {
-        let plugin = &orders.plugins[fought.plugin];
-        let place = fought.aim.place.to_string();
+    pub(super) fn of_trial(&mut self, orders: &Orders, outcome: &TrialOutcome) -> CaseResult {
+        let plugin = &orders.plugins[outcome.plugin];
+        let place = outcome.aim.place.to_string();
         // A hit with a note is by design: it is reported but does not fail the case.
-        let bad = fought.struck.iter().find(|one| one.hit.note.is_none());
-        let shown = bad.and_then(|one| one.tried.last()).or(fought.last.as_ref());
+        let bad = outcome.hits.iter().find(|one| one.hit.note.is_none());
+        let shown = bad.and_then(|one| one.tried.last()).or(outcome.last.as_ref());
         let name = |set: usize| strategy_of(orders, set).unwrap_or(PLAIN);
-        let mut strategies: Vec<&str> = fought.sets.iter().map(|set| name(*set)).collect();
+        let mut strategies: Vec<&str> = outcome.sets.iter().map(|set| name(*set)).collect();
         strategies.dedup();
         let sent = Sent {
             evidence: shown.map(|one| one.evidence.clone()).unwrap_or_default(),

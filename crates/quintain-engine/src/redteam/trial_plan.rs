@@ -12,7 +12,7 @@ use quintain_redteam::attack::{
     Action, Aim, AnyAttack, Attempt, Brief, CanaryFiles, Listener, MarkKey, Nonce, TargetView,
 };
 use quintain_redteam::orders::{Orders, PluginOrder};
-use quintain_redteam::strategies::{Reach, Receiver, Tactic, Way};
+use quintain_redteam::strategies::{Reach, Receiver, StrategyKind, Tactic};
 
 use super::plan::Planned;
 
@@ -42,22 +42,22 @@ pub(super) struct TrialPlan<'a> {
     pub(super) orders: &'a Orders,
     /// The key of marks and random numbers.
     pub(super) marks: MarkKey,
-    pub(super) ground: Option<CanaryFiles>,
+    pub(super) canaries: Option<CanaryFiles>,
     pub(super) listener: Option<Listener>,
     pub(super) identities: usize,
     pub(super) roots: Vec<PathBuf>,
-    pub(super) field: &'a TargetView<'a>,
-    pub(super) drawn: Drawn,
+    pub(super) view: &'a TargetView<'a>,
+    pub(super) drawn: RandomValues,
     /// The fraction of the forms to try, if the target is too slow for all.
     pub(super) share: Option<f64>,
 }
 
 /// The random marks and numbers in each attempt, by the mark of the attempt.
 #[derive(Default)]
-pub(super) struct Drawn(Mutex<HashMap<Nonce, Arc<[String]>>>);
+pub(super) struct RandomValues(Mutex<HashMap<Nonce, Arc<[String]>>>);
 
-impl Drawn {
-    fn remember(&self, attempts: &[Attempt], drawn: Vec<String>) {
+impl RandomValues {
+    fn record(&self, attempts: &[Attempt], drawn: Vec<String>) {
         let drawn: Arc<[String]> = drawn.into();
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.extend(attempts.iter().map(|attempt| (attempt.nonce.clone(), drawn.clone())));
@@ -73,7 +73,7 @@ impl Drawn {
 pub(super) fn skipped(orders: &Orders) -> Vec<NotRun> {
     let why = |tactic: &Tactic| match tactic.check(Receiver::Arguments) {
         Err(why) => Some(why.to_string()),
-        Ok(()) if matches!(tactic.way(), Way::Talk(_)) => {
+        Ok(()) if matches!(tactic.kind(), StrategyKind::Talk(_)) => {
             Some("needs a conversation, which an MCP server does not have".to_owned())
         }
         Ok(()) => None,
@@ -88,22 +88,22 @@ impl TrialPlan<'_> {
     /// The attempts of a trial. The same turn returns the same attempts; marks and numbers differ between turns.
     pub(super) fn attempts(&self, plugin: &PluginOrder, aim: &Aim, turn: usize) -> Vec<Attempt> {
         let mut attempts = Vec::new();
-        let off = |tactic: &Tactic| matches!(tactic.way(), Way::Keep { enabled: false });
+        let off = |tactic: &Tactic| matches!(tactic.kind(), StrategyKind::Keep { enabled: false });
         if !self.orders.strategies.iter().any(off) {
             let brief = self.brief(plugin, aim, &turn.to_string());
             attempts = plugin.attack.attempts(aim, &brief);
-            self.drawn.remember(&attempts, brief.drawn());
+            self.drawn.record(&attempts, brief.drawn());
         }
         let id = plugin.attack.meta().id;
         for (at, tactic) in self.orders.strategies.iter().enumerate() {
-            let suits = matches!(tactic.way(), Way::Rewrite(_))
+            let suits = matches!(tactic.kind(), StrategyKind::Rewrite(_))
                 && tactic.check(Receiver::Arguments).is_ok()
                 && tactic.covers(id);
             if suits {
                 // Use different marks, so that observations distinguish a rewritten attempt from the plain one.
                 let brief = self.brief(plugin, aim, &format!("{turn}/{}", tactic.id()));
                 let plain = plugin.attack.attempts(aim, &brief);
-                self.drawn.remember(&plain, brief.drawn());
+                self.drawn.record(&plain, brief.drawn());
                 let rewritten = plain
                     .iter()
                     .flat_map(|one| self.rewritten(&plugin.attack, one, aim, (at, tactic)));
@@ -113,10 +113,10 @@ impl TrialPlan<'_> {
         }
         let sets: BTreeSet<usize> = attempts.iter().map(|attempt| attempt.set).collect();
         let in_mode = if aim.mode.is_some() { MAX_SETS_IN_MODE } else { usize::MAX };
-        let spared = self.share.map_or(usize::MAX, |share| {
+        let reduced = self.share.map_or(usize::MAX, |share| {
             ((sets.len() as f64 * share).ceil() as usize).max(MIN_SETS)
         });
-        if let Some(end) = sets.into_iter().nth(in_mode.min(spared)) {
+        if let Some(end) = sets.into_iter().nth(in_mode.min(reduced)) {
             attempts.retain(|attempt| attempt.set < end);
         }
         attempts
@@ -124,7 +124,7 @@ impl TrialPlan<'_> {
 
     /// Reduces every trial to its simplest forms if all forms would take much longer than the remaining time. Returns a
     /// note about this for the report.
-    pub(super) fn spare(
+    pub(super) fn reduce_forms(
         &mut self,
         planned: &[Planned],
         per_call: Duration,
@@ -160,13 +160,13 @@ impl TrialPlan<'_> {
         let mode = aim.mode.as_deref().unwrap_or_default();
         let name = format!("{}/{}/{turn}{mode}", plugin.attack.meta().id, aim.place.key());
         Brief::new(
-            self.ground.as_ref(),
+            self.canaries.as_ref(),
             self.listener.as_ref(),
             self.identities,
             &self.roots,
             self.marks.marks(&name),
         )
-        .on(self.field)
+        .on(self.view)
     }
 
     fn rewritten(

@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::sleep;
 
 use super::OpenError;
-use super::survey::{Catalogue, survey};
+use super::survey::{ToolList, survey};
 
 /// Maximum number of consecutive reconnections without an answer.
 const RECONNECTIONS: u32 = 5;
@@ -33,9 +33,9 @@ pub struct Link {
     /// Locked while connecting, so that concurrent callers share one new session.
     connecting: Mutex<()>,
     /// Connections since the last answer.
-    fruitless: AtomicU32,
+    unanswered_connections: AtomicU32,
     /// The tools that the server listed when it was first connected.
-    catalogue: RwLock<Arc<Catalogue>>,
+    catalogue: RwLock<Arc<ToolList>>,
 }
 
 impl Link {
@@ -50,7 +50,7 @@ impl Link {
             options,
             session: RwLock::default(),
             connecting: Mutex::default(),
-            fruitless: AtomicU32::new(0),
+            unanswered_connections: AtomicU32::new(0),
             catalogue: RwLock::default(),
         }
     }
@@ -66,11 +66,11 @@ impl Link {
             error: Box::new(error),
         })?;
         tracing::info!(server = self.name, version = %session.agreement().version, "connected");
-        let silent = |why| OpenError::Silent { server: self.name.clone(), why };
+        let silent = |why| OpenError::NoAnswer { server: self.name.clone(), why };
         if ping {
             session.ping().await.map_err(|error| silent(format!("ping: {error}")))?;
         }
-        let catalogue = Catalogue::of(&session).await;
+        let catalogue = ToolList::of(&session).await;
         let catalogue = catalogue.map_err(|error| silent(format!("tools/list: {error}")))?;
         let names = catalogue.names();
         tracing::info!(server = self.name, tools = names.len(), "tools listed");
@@ -79,7 +79,7 @@ impl Link {
         Ok(())
     }
 
-    fn catalogue(&self) -> Arc<Catalogue> {
+    fn catalogue(&self) -> Arc<ToolList> {
         self.catalogue.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -138,11 +138,11 @@ impl Link {
             tracing::info!(server = self.name, "reconnecting");
         }
         // Connections since the last answer, without this one.
-        let tries = self.fruitless.load(Ordering::Relaxed);
+        let tries = self.unanswered_connections.load(Ordering::Relaxed);
         if tries > RECONNECTIONS {
             return Err(TransportError::GivenUp { tries }.into());
         }
-        self.fruitless.fetch_add(1, Ordering::Relaxed);
+        self.unanswered_connections.fetch_add(1, Ordering::Relaxed);
         if tries > 0 {
             sleep(BACK_OFF * 2u32.pow(tries - 1)).await;
         }
@@ -177,7 +177,7 @@ impl Link {
             waited = started.elapsed();
         }
         if matches!(reply, Ok(_) | Err(CallError::Rpc { .. })) {
-            self.fruitless.store(0, Ordering::Relaxed);
+            self.unanswered_connections.store(0, Ordering::Relaxed);
         }
         (reply, waited)
     }

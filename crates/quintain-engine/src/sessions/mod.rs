@@ -76,7 +76,7 @@ pub enum OpenError {
     },
     /// A server connected but does not answer a ping or `tools/list`.
     #[error("MCP Provider error: Failed to connect to MCP server {server}: {why}")]
-    Silent {
+    NoAnswer {
         /// The server's name in the suite.
         server: String,
         /// Which request failed, and why.
@@ -297,7 +297,7 @@ impl Link {
     /// Sends any request and returns the exchange.
     pub async fn exchange(&self, method: &str, params: Map<String, Value>) -> Exchange {
         let (reply, waited) = self.timed(method, params.clone()).await;
-        self.kept(exchange(self.name(), method, params, reply, waited))
+        self.with_notices(exchange(self.name(), method, params, reply, waited))
     }
 
     async fn exchange_as_task(&self, params: Map<String, Value>) -> Exchange {
@@ -306,11 +306,11 @@ impl Link {
         let mut exchange = exchange(self.name(), TOOLS_CALL, params, reply, started.elapsed());
         // The whole task, not only the last poll.
         exchange.took = started.elapsed();
-        self.kept(exchange)
+        self.with_notices(exchange)
     }
 
     /// Adds notices to an unanswered exchange and logs it.
-    fn kept(&self, mut exchange: Exchange) -> Exchange {
+    fn with_notices(&self, mut exchange: Exchange) -> Exchange {
         if !exchange.outcome.is_answer() {
             // Notices may explain why there is no answer.
             exchange.notices.extend(self.take_notices().iter().map(notice));

@@ -9,13 +9,13 @@ use serde_json::Value;
 
 /// The tools of a server in list order, and problems with the list.
 #[derive(Default)]
-pub(super) struct Catalogue {
+pub(super) struct ToolList {
     tools: Vec<Tool>,
     by_name: HashMap<String, usize>,
     problems: Vec<String>,
 }
 
-impl Catalogue {
+impl ToolList {
     /// Lists the tools. A server without tools may not support the method.
     pub(super) async fn of(session: &Session) -> Result<Self, CallError> {
         match session.list(Listable::Tools).await {
@@ -57,7 +57,7 @@ impl Catalogue {
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// Lists everything except the tools, which are known, and returns messages about what could not be listed.
-pub(super) async fn survey(session: &Session, catalogue: &Catalogue) -> (Surface, Vec<String>) {
+pub(super) async fn survey(session: &Session, catalogue: &ToolList) -> (Surface, Vec<String>) {
     let agreement = session.agreement();
     let has = |name: &str| agreement.capabilities.get(name).is_some();
     let mut problems = catalogue.problems.clone();

@@ -79,7 +79,7 @@ pub(super) struct Finish {
 }
 
 /// Why a transaction was aborted.
-pub(super) enum GivenUp {
+pub(super) enum CommitError {
     Failed(sqlx::Error),
     /// Another process resumed the run.
     TakenOver,
@@ -89,7 +89,7 @@ pub(super) enum GivenUp {
     NoRun,
 }
 
-impl From<sqlx::Error> for GivenUp {
+impl From<sqlx::Error> for CommitError {
     fn from(error: sqlx::Error) -> Self {
         Self::Failed(error)
     }
@@ -192,7 +192,7 @@ pub(super) async fn commit(
     connection: &mut Connection,
     target: &mut Target,
     batch: &Batch,
-) -> Result<(), GivenUp> {
+) -> Result<(), CommitError> {
     let mut transaction = connection.begin_with(BEGIN).await?;
     let mut jobs = batch.jobs.iter().peekable();
     let mut number = target.number;
@@ -202,19 +202,19 @@ pub(super) async fn commit(
             let query = sqlx::query(sql::TAKE_OVER).bind(RunState::Running.word());
             let query = query.bind(&target.token).bind(heartbeat::now()).bind(number);
             let done = query.bind(earlier).execute(&mut *transaction).await?;
-            let run = number.ok_or(GivenUp::NoRun)?;
-            owned(&mut transaction, run, done.rows_affected()).await?;
+            let run = number.ok_or(CommitError::NoRun)?;
+            check_owner(&mut transaction, run, done.rows_affected()).await?;
             // The events of this sitting count from 1 again and begin with the earlier cases.
             sqlx::query(sql::DELETE_EVENTS).bind(run).execute(&mut *transaction).await?;
         }
         _ => {
             let query = sqlx::query(sql::BEAT).bind(heartbeat::now());
-            let run = number.ok_or(GivenUp::NoRun)?;
+            let run = number.ok_or(CommitError::NoRun)?;
             let done = query.bind(run).bind(&target.token).execute(&mut *transaction).await?;
-            owned(&mut transaction, run, done.rows_affected()).await?;
+            check_owner(&mut transaction, run, done.rows_affected()).await?;
         }
     }
-    let run = number.ok_or(GivenUp::NoRun)?;
+    let run = number.ok_or(CommitError::NoRun)?;
     put_cases(&mut transaction, run, &batch.cases).await?;
     for job in jobs {
         write(&mut transaction, run, job).await?;
@@ -231,13 +231,17 @@ pub(super) async fn commit(
 }
 
 /// Checks that the run still belongs to this writer, given the number of rows that it changed.
-async fn owned(connection: &mut Connection, run: i64, changed: u64) -> Result<(), GivenUp> {
+async fn check_owner(
+    connection: &mut Connection,
+    run: i64,
+    changed: u64,
+) -> Result<(), CommitError> {
     if changed > 0 {
         return Ok(());
     }
     let query = sqlx::query_scalar::<_, Option<String>>(sql::WRITER).bind(run);
     let found = query.fetch_optional(connection).await?;
-    Err(if found.is_some() { GivenUp::TakenOver } else { GivenUp::Deleted })
+    Err(if found.is_some() { CommitError::TakenOver } else { CommitError::Deleted })
 }
 
 /// Writes several rows per statement where possible: every statement is a round trip to another thread.

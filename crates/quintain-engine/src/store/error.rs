@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::sqlite::{Complaint, complaint};
+use super::sqlite::{ErrorKind, error_kind};
 
 /// Why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
@@ -100,17 +100,17 @@ impl StoreError {
     /// Classifies an error of the database.
     pub(super) fn of(path: &Path, error: sqlx::Error) -> Self {
         let path = path.to_owned();
-        let complaint = complaint(&error);
+        let error_kind = error_kind(&error);
         let why = match error {
             sqlx::Error::Database(error) => error.message().to_owned(),
             other => other.to_string(),
         };
-        match complaint {
-            Complaint::Locked => Self::Locked { path },
-            Complaint::NotWritable => Self::NotWritable { path, why },
-            Complaint::Damaged => Self::Damaged { path, why },
-            Complaint::CannotOpen => Self::Open { path, why },
-            Complaint::Other => Self::Database { path, why },
+        match error_kind {
+            ErrorKind::Locked => Self::Locked { path },
+            ErrorKind::NotWritable => Self::NotWritable { path, why },
+            ErrorKind::Damaged => Self::Damaged { path, why },
+            ErrorKind::CannotOpen => Self::Open { path, why },
+            ErrorKind::Other => Self::Database { path, why },
         }
     }
 

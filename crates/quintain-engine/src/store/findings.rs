@@ -9,9 +9,9 @@ use super::sqlite::Connection;
 use super::{Run, Store, StoreError, number, sql};
 
 /// Appended to a prefix, sorts after every text with that prefix.
-pub(super) const LAST: char = '\u{10ffff}';
+pub(super) const PREFIX_END: char = '\u{10ffff}';
 /// Appended to a text, sorts directly after it and before every longer text.
-const FIRST: char = '\u{1}';
+const JUST_AFTER: char = '\u{1}';
 
 /// A finding in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Store {
     pub async fn finding(&self, run: &Run, digits: &str) -> Result<Option<Finding>, StoreError> {
         let query = sqlx::query_scalar(sql::FINDING).bind(run.number).bind(digits);
         let packed: Option<Vec<u8>> = query
-            .bind(format!("{digits}{LAST}"))
+            .bind(format!("{digits}{PREFIX_END}"))
             .fetch_optional(&self.pool)
             .await
             .map_err(|error| self.failed(error))?;
@@ -166,7 +166,7 @@ impl Store {
     /// When the store cannot be read.
     pub async fn latest_run_with_finding(&self, digits: &str) -> Result<Option<Run>, StoreError> {
         let found = async {
-            let end = format!("{digits}{LAST}");
+            let end = format!("{digits}{PREFIX_END}");
             let mut latest: Option<i64> = None;
             let mut from = digits.to_owned();
             loop {
@@ -176,7 +176,7 @@ impl Store {
                 };
                 let query = sqlx::query_scalar(sql::LATEST_RUN_WITH).bind(&next);
                 latest = latest.max(query.fetch_optional(&self.pool).await?);
-                from = format!("{next}{FIRST}");
+                from = format!("{next}{JUST_AFTER}");
             }
         };
         match found.await.map_err(|error| self.failed(error))? {

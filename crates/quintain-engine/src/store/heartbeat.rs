@@ -21,9 +21,9 @@ pub(super) fn token() -> String {
     // If this fails, the rest of the token still distinguishes processes.
     let _ = getrandom::fill(&mut nonce);
     let nonce = u64::from_be_bytes(nonce);
-    match (place(), Process::of("self")) {
-        (Some(place), Some(Process { pid, started, .. })) => {
-            format!("{place} {pid} {started} {nonce:016x}")
+    match (pid_namespace(), Process::of("self")) {
+        (Some(namespace), Some(Process { pid, started, .. })) => {
+            format!("{namespace} {pid} {started} {nonce:016x}")
         }
         _ => format!("{nonce:016x}"),
     }
@@ -34,7 +34,7 @@ pub(super) fn token() -> String {
 pub(super) fn is_alive(token: Option<&str>, heartbeat: i64, now: i64) -> bool {
     let Some(token) = token else { return false };
     if let [written_at, pid, started, _] = token.split(' ').collect::<Vec<_>>()[..]
-        && place().is_some_and(|here| here == written_at)
+        && pid_namespace().is_some_and(|here| here == written_at)
     {
         let process = Process::of(pid);
         return process.is_some_and(|process| process.started == started && !process.ended);
@@ -44,7 +44,7 @@ pub(super) fn is_alive(token: Option<&str>, heartbeat: i64, now: i64) -> bool {
 
 /// Identifies where process ids are valid: this boot of this machine and this container. `None` if the system does not
 /// provide it.
-fn place() -> Option<String> {
+fn pid_namespace() -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
     Some(format!("{}/{}", boot.trim(), namespace.display()))
@@ -82,7 +82,7 @@ mod tests {
         let (one, other) = (token(), token());
         assert_ne!(one, other);
         // A process that can be looked up is alive, even without a recent heartbeat.
-        let late = if place().is_some() { MINUTE } else { 0 };
+        let late = if pid_namespace().is_some() { MINUTE } else { 0 };
         assert!(is_alive(Some(&one), 0, late));
     }
 
@@ -99,7 +99,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_process_that_ended_is_dead_at_once() {
-        let here = place().unwrap();
+        let here = pid_namespace().unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let started = Process::of(&child.id().to_string()).unwrap().started;
         let token = format!("{here} {} {started} 00", child.id());

@@ -67,12 +67,12 @@ pub(super) async fn migrate(connection: &mut Connection, version: i64) -> sqlx::
         run(connection, &[SECOND]).await?;
     }
     run(connection, &[RENAME, THIRD]).await?;
-    take_summaries_apart(connection).await
+    split_summaries(connection).await
 }
 
 /// Moves counts and findings of each run from its summary into columns and rows. Loads one run at a time. Leaves a
 /// summary that cannot be read unchanged, so that reading it later reports the error.
-async fn take_summaries_apart(connection: &mut Connection) -> sqlx::Result<()> {
+async fn split_summaries(connection: &mut Connection) -> sqlx::Result<()> {
     let mut packer = Packer::new();
     let mut last = i64::MIN;
     loop {

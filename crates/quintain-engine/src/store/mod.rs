@@ -32,7 +32,7 @@ pub use cases::{Cases, Finished};
 pub use error::StoreError;
 pub use event_log::EventLog;
 pub use findings::{FindingLine, Findings};
-pub use moment::{Cutoff, Moment, NoCutoff};
+pub use moment::{Cutoff, CutoffError, Moment};
 pub use records::{ScoreRecord, TraceRecord};
 pub use runs::{Counts, LOCAL_OWNER, Run, RunEnd, RunFilter, RunKind, RunState};
 pub use writer::{NewRun, SuiteText, Writer};

@@ -61,7 +61,7 @@ impl Cutoff {
 
 /// Why a text is not a valid [`Cutoff`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoCutoff {
+pub enum CutoffError {
     /// Neither a span, a date nor a timestamp.
     #[error(
         "expected a span such as 30m, 12h, 7d or 2w, a date such as 2026-11-01, or a timestamp such as 2026-11-01T12:00:00Z"
@@ -85,18 +85,18 @@ const LONGEST_DAYS: u64 = 36_500;
 const DAY: u64 = 24 * 60 * 60;
 
 impl FromStr for Cutoff {
-    type Err = NoCutoff;
+    type Err = CutoffError;
 
-    fn from_str(text: &str) -> Result<Self, NoCutoff> {
+    fn from_str(text: &str) -> Result<Self, CutoffError> {
         match text.bytes().next() {
             Some(first) if first.is_ascii_digit() && text.is_ascii() => {}
-            _ => return Err(NoCutoff::Unknown),
+            _ => return Err(CutoffError::Unknown),
         }
         if text.contains('-') { at(text).map(Self::At) } else { span(text).map(Self::Ago) }
     }
 }
 
-fn span(text: &str) -> Result<Duration, NoCutoff> {
+fn span(text: &str) -> Result<Duration, CutoffError> {
     let (digits, unit) = text.split_at(text.len() - 1);
     let seconds = match unit {
         "s" => 1,
@@ -104,38 +104,38 @@ fn span(text: &str) -> Result<Duration, NoCutoff> {
         "h" => 60 * 60,
         "d" => DAY,
         "w" => 7 * DAY,
-        _ => return Err(NoCutoff::Unknown),
+        _ => return Err(CutoffError::Unknown),
     };
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(NoCutoff::Unknown);
+        return Err(CutoffError::Unknown);
     }
     // A number that overflows is too long in any unit.
-    let number = digits.parse::<u64>().map_err(|_| NoCutoff::TooLong)?;
+    let number = digits.parse::<u64>().map_err(|_| CutoffError::TooLong)?;
     match number.checked_mul(seconds) {
-        Some(0) => Err(NoCutoff::Zero),
+        Some(0) => Err(CutoffError::Zero),
         Some(seconds) if seconds <= LONGEST_DAYS * DAY => Ok(Duration::from_secs(seconds)),
-        _ => Err(NoCutoff::TooLong),
+        _ => Err(CutoffError::TooLong),
     }
 }
 
-fn at(text: &str) -> Result<Moment, NoCutoff> {
+fn at(text: &str) -> Result<Moment, CutoffError> {
     if text.len() <= "2026-11-01".len() {
         let midnight = date(text)?.with_time(Time::MIDNIGHT).assume_utc();
-        return Moment::of(midnight).ok_or(NoCutoff::NoDate);
+        return Moment::of(midnight).ok_or(CutoffError::NoDate);
     }
     date(text.get(..10).unwrap_or_default())?;
     match OffsetDateTime::parse(text, &Rfc3339) {
-        Ok(time) => Moment::of(time).ok_or(NoCutoff::NoDate),
+        Ok(time) => Moment::of(time).ok_or(CutoffError::NoDate),
         // It is valid with an offset, so only the offset is missing.
         Err(_) if OffsetDateTime::parse(&format!("{text}Z"), &Rfc3339).is_ok() => {
-            Err(NoCutoff::NoOffset)
+            Err(CutoffError::NoOffset)
         }
-        Err(_) => Err(NoCutoff::Unknown),
+        Err(_) => Err(CutoffError::Unknown),
     }
 }
 
 /// Parses `2026-11-01`. All digits are required.
-fn date(text: &str) -> Result<Date, NoCutoff> {
+fn date(text: &str) -> Result<Date, CutoffError> {
     let bytes = text.as_bytes();
     let is_shaped = bytes.len() == 10
         && bytes.iter().enumerate().all(|(place, byte)| match place {
@@ -143,12 +143,12 @@ fn date(text: &str) -> Result<Date, NoCutoff> {
             _ => byte.is_ascii_digit(),
         });
     if !is_shaped {
-        return Err(NoCutoff::Unknown);
+        return Err(CutoffError::Unknown);
     }
     let number = |from: usize, to: usize| text[from..to].parse::<u16>().unwrap_or_default();
-    let month = Month::try_from(number(5, 7) as u8).map_err(|_| NoCutoff::NoDate)?;
+    let month = Month::try_from(number(5, 7) as u8).map_err(|_| CutoffError::NoDate)?;
     let date = Date::from_calendar_date(number(0, 4).into(), month, number(8, 10) as u8);
-    date.map_err(|_| NoCutoff::NoDate)
+    date.map_err(|_| CutoffError::NoDate)
 }
 
 #[cfg(test)]
@@ -161,7 +161,7 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_mins(29_915_000)
     }
 
-    fn moment(text: &str) -> Result<String, NoCutoff> {
+    fn moment(text: &str) -> Result<String, CutoffError> {
         text.parse::<Cutoff>().map(|cutoff| cutoff.moment(now()).to_string())
     }
 
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        use NoCutoff::*;
+        use CutoffError::*;
         for (text, why) in [
             ("", Unknown),
             ("yesterday", Unknown),

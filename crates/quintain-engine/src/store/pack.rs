@@ -16,7 +16,7 @@ const DEFLATE: u8 = 1;
 const HEADER: usize = 9;
 
 /// Minimum size for compression, in bytes.
-const WORTHWHILE: usize = 1_024;
+const MIN_COMPRESSED: usize = 1_024;
 
 /// The content of a binary column: masked data. It is valid before and after [`Packed::shrink`].
 #[derive(Default)]
@@ -73,7 +73,7 @@ impl Packer {
     /// The compressed form of a plain value, if it is smaller.
     fn shorter(&mut self, packed: &[u8]) -> Option<Vec<u8>> {
         let Some((&PLAIN, content)) = packed.split_first() else { return None };
-        if content.len() < WORTHWHILE {
+        if content.len() < MIN_COMPRESSED {
             return None;
         }
         self.deflate.reset();
@@ -131,7 +131,7 @@ mod tests {
         for text in ["", "x", &"abc ".repeat(100), &"abc ".repeat(100_000)] {
             let packed = packed(text);
             assert_eq!(super::text("text", &packed).unwrap(), text);
-            assert_eq!(packed[0], u8::from(text.len() >= WORTHWHILE));
+            assert_eq!(packed[0], u8::from(text.len() >= MIN_COMPRESSED));
             assert!(packed.len() <= text.len() + 1);
         }
     }

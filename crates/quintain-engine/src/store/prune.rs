@@ -1,6 +1,6 @@
 //! Deletes runs and frees their disk space.
 
-use super::sqlite::{BEGIN, give_back_space};
+use super::sqlite::{BEGIN, free_disk_space};
 use super::{Run, Store, StoreError, sql};
 
 impl Store {
@@ -23,7 +23,7 @@ impl Store {
         };
         let gone = delete.await.map_err(|error| self.failed(error))?;
         if gone > 0 {
-            give_back_space(&self.pool).await;
+            free_disk_space(&self.pool).await;
         }
         Ok(gone)
     }

@@ -7,7 +7,7 @@ use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::Summary;
 use sqlx::Row as _;
 
-use super::findings::LAST;
+use super::findings::PREFIX_END;
 use super::sqlite::Row;
 use super::{Moment, Store, StoreError, SuiteText, heartbeat, index, number, pack, sql};
 
@@ -209,7 +209,7 @@ impl Store {
             return run(exact);
         }
         let query = sqlx::query(sql::RUNS_OF_PREFIX).bind(wanted);
-        let found = rows(query.bind(format!("{wanted}{LAST}")).bind(CANDIDATES)).await?;
+        let found = rows(query.bind(format!("{wanted}{PREFIX_END}")).bind(CANDIDATES)).await?;
         let mut found = found.iter().map(run).collect::<Result<Vec<_>, _>>()?;
         match found.len() {
             0 => Err(missing()),

@@ -15,7 +15,7 @@ pub(super) type Row = sqlx::sqlite::SqliteRow;
 /// Takes the write lock immediately, since SQLite does not wait when a read lock is upgraded.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 /// How long to wait for the lock of another process.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pages in the write-ahead log before a checkpoint, four times the default. Every checkpoint waits for the disk
 /// several times, so fewer and larger ones are cheaper.
 const PAGES_PER_CHECKPOINT: &str = "4000";
@@ -25,7 +25,7 @@ pub(super) fn options(path: &Path) -> Options {
         .filename(path)
         .synchronous(SqliteSynchronous::Normal)
         .foreign_keys(true)
-        .busy_timeout(PATIENCE)
+        .busy_timeout(LOCK_TIMEOUT)
         .pragma("wal_autocheckpoint", PAGES_PER_CHECKPOINT)
         .disable_statement_logging()
 }
@@ -43,7 +43,7 @@ pub(super) fn pool(options: Options) -> Pool {
 /// that this needs, so we retry.
 pub(super) async fn prepare(connection: &mut Connection) -> sqlx::Result<()> {
     sqlx::query("PRAGMA auto_vacuum = INCREMENTAL").execute(&mut *connection).await?;
-    let mut left = PATIENCE.as_millis() / 10;
+    let mut left = LOCK_TIMEOUT.as_millis() / 10;
     loop {
         let mode = sqlx::query_scalar::<_, String>("PRAGMA journal_mode = WAL");
         match mode.fetch_one(&mut *connection).await {
@@ -57,7 +57,7 @@ pub(super) async fn prepare(connection: &mut Connection) -> sqlx::Result<()> {
 }
 
 /// Returns free pages to the file system. If this fails, later runs reuse them.
-pub(super) async fn give_back_space(pool: &Pool) {
+pub(super) async fn free_disk_space(pool: &Pool) {
     for sql in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
         // Each row is one step of the vacuum, so fetch all rows.
         if let Err(error) = sqlx::query(sql).fetch_all(pool).await {
@@ -68,7 +68,7 @@ pub(super) async fn give_back_space(pool: &Pool) {
 
 /// The kinds of database errors that the store distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Complaint {
+pub(super) enum ErrorKind {
     Locked,
     NotWritable,
     Damaged,
@@ -76,17 +76,17 @@ pub(super) enum Complaint {
     Other,
 }
 
-pub(super) fn complaint(error: &sqlx::Error) -> Complaint {
+pub(super) fn error_kind(error: &sqlx::Error) -> ErrorKind {
     match code(error) {
         // SQLITE_BUSY, SQLITE_LOCKED
-        Some(5 | 6) => Complaint::Locked,
+        Some(5 | 6) => ErrorKind::Locked,
         // SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL
-        Some(8 | 10 | 13) => Complaint::NotWritable,
+        Some(8 | 10 | 13) => ErrorKind::NotWritable,
         // SQLITE_CORRUPT, SQLITE_NOTADB
-        Some(11 | 26) => Complaint::Damaged,
+        Some(11 | 26) => ErrorKind::Damaged,
         // SQLITE_PERM, SQLITE_CANTOPEN
-        Some(3 | 14) => Complaint::CannotOpen,
-        _ => Complaint::Other,
+        Some(3 | 14) => ErrorKind::CannotOpen,
+        _ => ErrorKind::Other,
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) fn is_missing_table(error: &sqlx::Error) -> bool {
 }
 
 fn is_busy(error: &sqlx::Error) -> bool {
-    complaint(error) == Complaint::Locked
+    error_kind(error) == ErrorKind::Locked
 }
 
 /// The primary result code, without the extended part.

@@ -146,7 +146,7 @@ impl Writer {
     }
 
     /// Stores a recorded conversation.
-    pub async fn put_trace(&self, trace: &TraceRecord) {
+    pub async fn trace(&self, trace: &TraceRecord) {
         let masked = self.redactor.masked(trace).map_err(StoreError::from);
         let job = masked.and_then(|masked| {
             let content = Packed::json(&masked.part(|trace| trace.content.clone()))?;
@@ -157,7 +157,7 @@ impl Writer {
     }
 
     /// Stores the score of a conversation.
-    pub async fn put_score(&self, score: &ScoreRecord) {
+    pub async fn score(&self, score: &ScoreRecord) {
         let masked = self.redactor.masked(score).map_err(StoreError::from);
         let job = masked.and_then(|masked| {
             let content = Packed::json(&masked.part(|score| score.content.clone()))?;
@@ -196,8 +196,8 @@ impl Writer {
     pub async fn finish(self, summary: &Summary, end: RunEnd) -> Result<(), StoreError> {
         let finish = self.ended(summary, end)?;
         self.thread.send(Job::Finish(Box::new(finish))).await;
-        let damage = self.thread.finish().await;
-        match (damage.first, damage.missing) {
+        let write_errors = self.thread.finish().await;
+        match (write_errors.first, write_errors.missing) {
             (None, _) => Ok(()),
             (Some(error), 0) => Err(error),
             (Some(error), missing) => {

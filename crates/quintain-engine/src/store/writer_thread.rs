@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use super::commit::{Batch, GivenUp, Job, Target, abandon, commit};
+use super::commit::{Batch, CommitError, Job, Target, abandon, commit};
 use super::event_log::EventLog;
 use super::pack::Packer;
 use super::{Store, StoreError, heartbeat};
@@ -19,24 +19,24 @@ const QUEUE: usize = 256;
 /// killed loses what gathered.
 const GATHER: Duration = Duration::from_millis(20);
 /// Number of consecutive failed transactions after which writing stops.
-const STRIKES: u32 = 3;
+const MAX_FAILED_COMMITS: u32 = 3;
 
 /// The thread of one run.
 pub(super) struct WriterThread {
     jobs: mpsc::Sender<Job>,
     log: EventLog,
-    damage: oneshot::Receiver<Damage>,
+    write_errors: oneshot::Receiver<WriteErrors>,
     path: PathBuf,
 }
 
 /// What could not be written.
 #[derive(Default)]
-pub(super) struct Damage {
+pub(super) struct WriteErrors {
     pub(super) missing: usize,
     pub(super) first: Option<StoreError>,
 }
 
-impl Damage {
+impl WriteErrors {
     fn add(&mut self, error: StoreError) {
         tracing::debug!(%error, "results are not stored");
         self.first.get_or_insert(error);
@@ -50,7 +50,7 @@ impl WriterThread {
         // Cannot fail: the queue is empty.
         let _ = jobs.try_send(first);
         let log = EventLog::new();
-        let (report, damage) = oneshot::channel();
+        let (report, write_errors) = oneshot::channel();
         let work = Work { store: store.clone(), waiting, log: log.clone() };
         // Without a thread there is no report, and `finish` returns an error.
         let _ = std::thread::Builder::new().name("store".to_owned()).spawn(move || {
@@ -60,7 +60,7 @@ impl WriterThread {
                 runtime.block_on(work.run(run, report));
             }
         });
-        Self { jobs, log, damage, path: store.path.clone() }
+        Self { jobs, log, write_errors, path: store.path.clone() }
     }
 
     pub(super) fn log(&self) -> &EventLog {
@@ -77,14 +77,14 @@ impl WriterThread {
     }
 
     /// Waits until everything is written.
-    pub(super) async fn finish(self) -> Damage {
+    pub(super) async fn finish(self) -> WriteErrors {
         drop(self.jobs);
         self.log.flush();
         let gone = || StoreError::Database {
             path: self.path,
             why: "the thread that writes to it ended".to_owned(),
         };
-        self.damage.await.unwrap_or_else(|_| Damage { missing: 0, first: Some(gone()) })
+        self.write_errors.await.unwrap_or_else(|_| WriteErrors { missing: 0, first: Some(gone()) })
     }
 }
 
@@ -103,12 +103,12 @@ impl Drop for Work {
 }
 
 impl Work {
-    async fn run(mut self, run: Option<i64>, report: oneshot::Sender<Damage>) {
-        let mut damage = Damage::default();
+    async fn run(mut self, run: Option<i64>, report: oneshot::Sender<WriteErrors>) {
+        let mut write_errors = WriteErrors::default();
         let mut connection = match self.store.pool.acquire().await {
             Ok(connection) => Some(connection),
             Err(error) => {
-                damage.add(self.store.failed(error));
+                write_errors.add(self.store.failed(error));
                 None
             }
         };
@@ -135,24 +135,24 @@ impl Work {
             let batch = Batch::of(&mut group, events, &mut packer);
             ended |= batch.is_last();
             let written = match &mut connection {
-                Some(connection) if strikes < STRIKES => {
+                Some(connection) if strikes < MAX_FAILED_COMMITS => {
                     commit(connection, &mut target, &batch).await
                 }
                 // Keep emptying the queue, so that the run does not block.
-                _ => Err(GivenUp::NoRun),
+                _ => Err(CommitError::NoRun),
             };
             match written {
                 Ok(()) => strikes = 0,
-                Err(GivenUp::Deleted) => {}
+                Err(CommitError::Deleted) => {}
                 // A late heartbeat is not an error.
                 Err(_) if batch.is_empty() => {}
                 Err(why) => {
                     strikes += 1;
-                    damage.missing += batch.cases();
+                    write_errors.missing += batch.cases();
                     match why {
-                        GivenUp::Failed(error) => damage.add(self.store.failed(error)),
-                        GivenUp::TakenOver => damage.add(StoreError::TakenOver),
-                        GivenUp::Deleted | GivenUp::NoRun => {}
+                        CommitError::Failed(error) => write_errors.add(self.store.failed(error)),
+                        CommitError::TakenOver => write_errors.add(StoreError::TakenOver),
+                        CommitError::Deleted | CommitError::NoRun => {}
                     }
                 }
             }
@@ -160,10 +160,10 @@ impl Work {
         if let (false, Some(connection)) = (ended, &mut connection)
             && let Err(error) = abandon(connection, &target).await
         {
-            damage.add(self.store.failed(error));
+            write_errors.add(self.store.failed(error));
         }
         self.log.close();
-        let _ = report.send(damage);
+        let _ = report.send(write_errors);
         if let Some(connection) = connection {
             // Everything is written, so a failure does no harm.
             let _ = connection.close().await;

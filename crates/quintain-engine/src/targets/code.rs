@@ -9,8 +9,8 @@ use quintain_suite::suite::{CodeKind, CodeTarget};
 use serde_json::{Value, json};
 
 use super::{Ask, Asked, Sender, Told};
+use crate::external_services::{ExternalServices, value};
 use crate::interpreters::Call;
-use crate::outside::{Outside, value};
 
 const METHOD: &str = "call_api";
 /// Adapts a class, an object or a function to one function.
@@ -25,7 +25,12 @@ async function __ask(Provider, prompt, options, context) {
 impl Sender for CodeKind {
     type Settings = CodeTarget;
 
-    async fn ask(&self, asked: &Asked<'_, CodeTarget>, ask: &Ask<'_>, outside: &Outside) -> Told {
+    async fn ask(
+        &self,
+        asked: &Asked<'_, CodeTarget>,
+        ask: &Ask<'_>,
+        outside: &ExternalServices,
+    ) -> Told {
         let provider = asked.settings;
         let arguments =
             [Value::String(ask.prompt.to_owned()), asked.options(&provider.config), ask.context()];

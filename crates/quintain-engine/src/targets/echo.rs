@@ -6,12 +6,12 @@ use quintain_suite::suite::{EchoKind, EchoTarget};
 use serde_json::{Value, json};
 
 use super::{Ask, Asked, Sender, Told};
-use crate::outside::Outside;
+use crate::external_services::ExternalServices;
 
 impl Sender for EchoKind {
     type Settings = EchoTarget;
 
-    async fn ask(&self, _: &Asked<'_, EchoTarget>, ask: &Ask<'_>, _: &Outside) -> Told {
+    async fn ask(&self, _: &Asked<'_, EchoTarget>, ask: &Ask<'_>, _: &ExternalServices) -> Told {
         let said = Value::String(ask.prompt.to_owned());
         Told {
             method: "echo",

@@ -7,7 +7,7 @@ use quintain_suite::suite::{ExecKind, ExecTarget};
 use serde_json::{Value, json};
 
 use super::{Ask, Asked, Sender, Told};
-use crate::outside::Outside;
+use crate::external_services::ExternalServices;
 use crate::process::{Argument, Program, RunError, run};
 
 const METHOD: &str = "exec";
@@ -17,7 +17,12 @@ const VARIABLES: [&str; 3] = ["QUINTAIN_PROMPT", "QUINTAIN_OPTIONS", "QUINTAIN_C
 impl Sender for ExecKind {
     type Settings = ExecTarget;
 
-    async fn ask(&self, asked: &Asked<'_, ExecTarget>, ask: &Ask<'_>, outside: &Outside) -> Told {
+    async fn ask(
+        &self,
+        asked: &Asked<'_, ExecTarget>,
+        ask: &Ask<'_>,
+        outside: &ExternalServices,
+    ) -> Told {
         let exec = asked.settings;
         let mut config = exec.config.clone();
         let folder = exec.base_dir.to_string_lossy().into_owned();

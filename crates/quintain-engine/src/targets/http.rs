@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::{Ask, Asked, Sender, Told};
-use crate::outside::Outside;
+use crate::external_services::ExternalServices;
 use crate::web::{Reply, Request, WebError};
 
 const METHOD: &str = "http";
@@ -25,7 +25,12 @@ const METHOD: &str = "http";
 impl Sender for HttpKind {
     type Settings = HttpTarget;
 
-    async fn ask(&self, asked: &Asked<'_, HttpTarget>, ask: &Ask<'_>, outside: &Outside) -> Told {
+    async fn ask(
+        &self,
+        asked: &Asked<'_, HttpTarget>,
+        ask: &Ask<'_>,
+        outside: &ExternalServices,
+    ) -> Told {
         let target = asked.settings;
         let request = match request(target, ask, outside).await {
             Ok(request) => request,
@@ -65,7 +70,11 @@ impl Sender for HttpKind {
 }
 
 /// Renders the request.
-async fn request(target: &HttpTarget, ask: &Ask<'_>, outside: &Outside) -> Result<Request, String> {
+async fn request(
+    target: &HttpTarget,
+    ask: &Ask<'_>,
+    outside: &ExternalServices,
+) -> Result<Request, String> {
     let prompt = Value::String(ask.prompt.to_owned());
     let mut vars = ask.vars.clone();
     vars.insert("prompt".into(), prompt.clone());
@@ -312,7 +321,7 @@ async fn response(
     target: &HttpTarget,
     reply: &Reply,
     record: &Value,
-    outside: &Outside,
+    outside: &ExternalServices,
 ) -> Result<Response, String> {
     let text = &record["body"];
     if let Some(code) = &target.validate_status {

@@ -5,7 +5,7 @@ use quintain_suite::suite::McpKind;
 use serde_json::Value;
 
 use super::{Ask, Asked, Open, Opening, Sender, Told};
-use crate::outside::Outside;
+use crate::external_services::ExternalServices;
 use crate::sessions::Sessions;
 
 impl Sender for McpKind {
@@ -22,7 +22,7 @@ impl Sender for McpKind {
         Ok(Open::Sessions(sessions, surfaces))
     }
 
-    async fn ask(&self, _: &Asked<'_, McpTarget>, _: &Ask<'_>, _: &Outside) -> Told {
+    async fn ask(&self, _: &Asked<'_, McpTarget>, _: &Ask<'_>, _: &ExternalServices) -> Told {
         Told::refused("ask", Value::Null, "the target takes no text")
     }
 }

@@ -20,7 +20,7 @@ use quintain_suite::suite::{self, Target, TargetKind};
 use quintain_suite::target::Settings;
 use serde_json::{Map, Value, json};
 
-use crate::outside::Outside;
+use crate::external_services::ExternalServices;
 use crate::sessions::Sessions;
 use crate::world::World;
 
@@ -58,7 +58,7 @@ trait Sender: TargetKind {
         &self,
         target: &Asked<'_, Self::Settings>,
         ask: &Ask<'_>,
-        outside: &Outside,
+        outside: &ExternalServices,
     ) -> impl Future<Output = Told> + Send;
 
     /// Whether an answer takes time that is worth measuring.
@@ -144,7 +144,7 @@ trait AnySender: TargetKind {
         &'f self,
         target: &'f Target,
         ask: &'f Ask<'_>,
-        outside: &'f Outside,
+        outside: &'f ExternalServices,
     ) -> BoxFuture<'f, Told>;
 
     fn takes_any_time(&self) -> bool;
@@ -170,7 +170,7 @@ impl<K: Sender> AnySender for K {
         &'f self,
         target: &'f Target,
         ask: &'f Ask<'_>,
-        outside: &'f Outside,
+        outside: &'f ExternalServices,
     ) -> BoxFuture<'f, Told> {
         async move {
             match target.settings::<K::Settings>() {
@@ -202,7 +202,11 @@ pub(crate) async fn open(target: &Target, opening: &Opening<'_>) -> Result<Open,
 }
 
 /// Sends a prompt to a target. Failures are part of the response.
-pub(crate) async fn ask(target: &Target, ask: &Ask<'_>, outside: &Outside) -> (Exchange, Response) {
+pub(crate) async fn ask(
+    target: &Target,
+    ask: &Ask<'_>,
+    outside: &ExternalServices,
+) -> (Exchange, Response) {
     let started = Instant::now();
     let sender = sender(target);
     let told = match sender {

@@ -4,7 +4,7 @@ use quintain_suite::suite::{ModelKind, ModelTarget, Target};
 use serde_json::Value;
 
 use super::{Ask, Asked, Open, Opening, Sender, Told};
-use crate::outside::Outside;
+use crate::external_services::ExternalServices;
 
 impl Sender for ModelKind {
     type Settings = ModelTarget;
@@ -13,7 +13,7 @@ impl Sender for ModelKind {
         Err(unavailable(asked.target))
     }
 
-    async fn ask(&self, asked: &Asked<'_, ModelTarget>, _: &Ask<'_>, _: &Outside) -> Told {
+    async fn ask(&self, asked: &Asked<'_, ModelTarget>, _: &Ask<'_>, _: &ExternalServices) -> Told {
         Told::refused("ask", Value::Null, unavailable(asked.target))
     }
 }

@@ -44,9 +44,9 @@ pub enum Action {
     Alone { steps: Vec<Step>, identity: usize },
     /// The same, and the target's files are compared after each request.
     Watched { steps: Vec<Step>, identity: usize },
-    /// Requests in a separate session, in order, until one takes longer than `patience` twice (for the first request a
+    /// Requests in a separate session, in order, until one takes longer than `slow_after` twice (for the first request a
     /// fraction of it is enough); the rest is not sent. Of a request that is sent twice the faster response counts.
-    Until { steps: Vec<Step>, identity: usize, patience: Duration },
+    Until { steps: Vec<Step>, identity: usize, slow_after: Duration },
     /// A message of these bytes in a separate session, followed by a check whether the server still responds.
     Frame { bytes: Vec<u8> },
     /// An HTTP request of any shape.

@@ -35,10 +35,12 @@ pub struct CanaryFiles {
     pub links: BTreeMap<PathBuf, PathBuf>,
     /// For each declared root: a link in it to the folder `drop`.
     #[serde(default)]
-    pub doors: BTreeMap<PathBuf, PathBuf>,
+    #[serde(rename = "doors")]
+    pub folder_links: BTreeMap<PathBuf, PathBuf>,
     /// For each declared root: a link in it to a file in `drop`, to write through.
     #[serde(default)]
-    pub sinks: BTreeMap<PathBuf, PathBuf>,
+    #[serde(rename = "sinks")]
+    pub file_links: BTreeMap<PathBuf, PathBuf>,
     /// Where files may appear if the target is made to write them.
     pub drop: PathBuf,
 }
@@ -66,14 +68,14 @@ impl Listener {
 
 /// What attempts are made of. Every nonce is drawn once.
 pub struct Brief<'a> {
-    pub ground: Option<&'a CanaryFiles>,
+    pub canaries: Option<&'a CanaryFiles>,
     pub listener: Option<&'a Listener>,
     /// Number of identities; the first is the one that surveys.
     pub identities: usize,
     /// Roots that the target declares, as far as known.
     pub roots: &'a [PathBuf],
     /// What else is known about the target, for attempts that use several of its tools.
-    pub field: Option<&'a TargetView<'a>>,
+    pub view: Option<&'a TargetView<'a>>,
     marks: RefCell<Marks>,
     /// All marks and numbers drawn so far.
     drawn: RefCell<Vec<String>>,
@@ -81,20 +83,20 @@ pub struct Brief<'a> {
 
 impl<'a> Brief<'a> {
     pub fn new(
-        ground: Option<&'a CanaryFiles>,
+        canaries: Option<&'a CanaryFiles>,
         listener: Option<&'a Listener>,
         identities: usize,
         roots: &'a [PathBuf],
         marks: Marks,
     ) -> Self {
         let (marks, drawn) = (RefCell::new(marks), RefCell::default());
-        Self { ground, listener, identities, roots, field: None, marks, drawn }
+        Self { canaries, listener, identities, roots, view: None, marks, drawn }
     }
 
     /// The same brief with everything known about the target.
     #[must_use]
-    pub fn on(mut self, field: &'a TargetView<'a>) -> Self {
-        self.field = Some(field);
+    pub fn on(mut self, view: &'a TargetView<'a>) -> Self {
+        self.view = Some(view);
         self
     }
 

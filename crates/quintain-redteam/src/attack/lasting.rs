@@ -14,16 +14,16 @@ pub const PLANTED: &str = "quintain-";
 /// The indicator after the run, when planted files are deleted; none if it needs them.
 pub fn lasting(
     indicator: Indicator,
-    ground: Option<&CanaryFiles>,
+    canaries: Option<&CanaryFiles>,
     sent: &str,
 ) -> Option<Indicator> {
-    let Some(ground) = ground else { return Some(indicator) };
+    let Some(canaries) = canaries else { return Some(indicator) };
     match &indicator {
-        Indicator::Says { text } if *text == ground.canary_text => {
-            Some(Indicator::Reads { path: named(ground, sent)?, text: text.clone() })
+        Indicator::Says { text } if *text == canaries.canary_text => {
+            Some(Indicator::Reads { path: named(canaries, sent)?, text: text.clone() })
         }
         // What the server stored is removed with the run.
-        Indicator::Says { text } if *text == ground.bait_text => None,
+        Indicator::Says { text } if *text == canaries.bait_text => None,
         // A computed value does not depend on files.
         Indicator::Says { .. }
         | Indicator::Reads { .. }
@@ -37,13 +37,13 @@ pub fn lasting(
 }
 
 /// What an attack sees in the listed surface, marked as such if that alone shows it.
-pub fn listed(attack: &dyn Attack, field: &TargetView<'_>) -> Vec<Hit> {
-    let mut hits = attack.inspect(field);
+pub fn listed(attack: &dyn Attack, view: &TargetView<'_>) -> Vec<Hit> {
+    let mut hits = attack.inspect(view);
     if hits.is_empty() {
         return hits;
     }
     let nothing = Knowledge::default();
-    let alone = attack.inspect(&TargetView { knowledge: &nothing, ..*field });
+    let alone = attack.inspect(&TargetView { knowledge: &nothing, ..*view });
     for hit in &mut hits {
         if alone.iter().any(|other| other.place == hit.place && other.fault == hit.fault) {
             hit.sign = Some(Indicator::Listed);
@@ -53,8 +53,8 @@ pub fn listed(attack: &dyn Attack, field: &TargetView<'_>) -> Vec<Hit> {
 }
 
 /// The canary file that a request names.
-fn named(ground: &CanaryFiles, sent: &str) -> Option<String> {
-    let root = ground.root.display().to_string();
+fn named(canaries: &CanaryFiles, sent: &str) -> Option<String> {
+    let root = canaries.root.display().to_string();
     let (_, behind) = sent.split_once(root.trim_start_matches('/'))?;
     let plain = |c: &char| c.is_ascii_alphanumeric() || "._-".contains(*c);
     let name: String = behind.strip_prefix('/')?.chars().take_while(plain).collect();
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::attacks::testing::{answers, comes};
 
-    fn ground() -> CanaryFiles {
+    fn canaries() -> CanaryFiles {
         CanaryFiles {
             root: "/tmp/quintain-x".into(),
             canary: "/tmp/quintain-x/canary.txt".into(),
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_planted_text_is_bound_to_its_file() {
         let sign = Indicator::says("quintain-canary-abc");
-        let lasting = |sent: &str| lasting(sign.clone(), Some(&ground()), sent);
+        let lasting = |sent: &str| lasting(sign.clone(), Some(&canaries()), sent);
         let path = "/tmp/quintain-x/canary.md".to_owned();
         let text = "quintain-canary-abc".to_owned();
         let reads = Some(Indicator::Reads { path, text });
@@ -96,10 +96,10 @@ mod tests {
     #[test]
     fn calls_that_need_what_was_planted_do_not_last() {
         let sent = "/data/quintain-abc.txt";
-        assert_eq!(lasting(Indicator::Succeeds, Some(&ground()), sent), None);
+        assert_eq!(lasting(Indicator::Succeeds, Some(&canaries()), sent), None);
         assert_eq!(lasting(Indicator::Succeeds, None, sent), Some(Indicator::Succeeds));
         assert_eq!(
-            lasting(Indicator::says("42"), Some(&ground()), sent),
+            lasting(Indicator::says("42"), Some(&canaries()), sent),
             Some(Indicator::says("42"))
         );
     }

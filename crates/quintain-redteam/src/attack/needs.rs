@@ -3,12 +3,12 @@
 use super::target_view::TargetView;
 
 /// What is missing for an attack with these needs, in words.
-pub fn missing(needs: &[Need], field: &TargetView<'_>) -> Option<String> {
+pub fn missing(needs: &[Need], view: &TargetView<'_>) -> Option<String> {
     let has = |need: &Need| match need {
-        Need::SameHost => field.powers.same_host,
-        Need::TwoIdentities => field.powers.identities.len() > 1,
-        Need::Credentials => field.powers.credentials,
-        Need::Http => field.powers.http,
+        Need::SameHost => view.capabilities.same_host,
+        Need::TwoIdentities => view.capabilities.identities.len() > 1,
+        Need::Credentials => view.capabilities.credentials,
+        Need::Http => view.capabilities.http,
     };
     let missing: Vec<&str> =
         needs.iter().filter(|need| !has(need)).map(|need| need.words()).collect();

@@ -13,7 +13,7 @@ pub struct TargetView<'a> {
     /// What each server lists, by server name.
     pub surfaces: &'a [(String, Surface)],
     pub knowledge: &'a Knowledge,
-    pub powers: &'a Capabilities,
+    pub capabilities: &'a Capabilities,
 }
 
 /// What Quintain can do with a target.

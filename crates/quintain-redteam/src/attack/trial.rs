@@ -29,7 +29,7 @@ impl Tried {
 /// All attempts at one aim, and the baseline call.
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
-    pub field: &'a TargetView<'a>,
+    pub view: &'a TargetView<'a>,
     pub aim: &'a Aim,
     pub tried: &'a [Tried],
 }

@@ -160,14 +160,14 @@ impl Attack for ArgumentInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts_in_modes(&KINDS, true);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts_in_modes(&KINDS, true);
         let is_prose = |aim: &Aim| matches!(aim.kinds.first(), Some(Kind::Text | Kind::Query));
         aims.retain(|aim| !is_prose(aim) || reach::in_free_map(aim));
         for aim in &mut aims {
-            aim.by_design = tool_contract::of_commands(field, aim);
+            aim.by_design = tool_contract::of_commands(view, aim);
             // `flags` gets only the aim, so the aim carries the description of the tool.
-            let tool = field.tool_of(aim).and_then(|tool| tool.description());
+            let tool = view.tool_of(aim).and_then(|tool| tool.description());
             let own = aim.schema.get("description").and_then(|text| text.as_str());
             let told = format!("{} {}", tool.unwrap_or_default(), own.unwrap_or_default());
             if let Some(schema) = aim.schema.as_object_mut() {
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn the_file_that_a_flag_names_is_proof() {
-        let hits = room().fight(&ArgumentInjection, |attempt| {
+        let hits = room().run_attack(&ArgumentInjection, |attempt| {
             let path = format!("/ground/drop/{}", attempt.nonce).into();
             with(Observation::File { path, content: "commit 1".into() })
         });
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_called_like_the_flag_is_none() {
-        let hits = room().fight(&ArgumentInjection, |attempt| {
+        let hits = room().run_attack(&ArgumentInjection, |attempt| {
             let name = attempt.payload.as_ref().unwrap().as_str().unwrap();
             let path = format!("/ground/root/{name}").into();
             with(Observation::File { path, content: String::new() })
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn a_flag_of_its_own_is_proof_before_the_end_of_flags_only() {
         let judge = |program: &'static str, before: &'static [&'static str]| {
-            room().fight(&ArgumentInjection, |attempt| {
+            room().run_attack(&ArgumentInjection, |attempt| {
                 let mut arguments = before.to_vec();
                 arguments.push(&attempt.role);
                 started(program, &arguments)
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_flag_inside_of_a_word_is_none() {
-        let hits = room().fight(&ArgumentInjection, |attempt| {
+        let hits = room().run_attack(&ArgumentInjection, |attempt| {
             started("git", &["log", &format!("--author={}", attempt.role)])
         });
         assert!(hits.is_empty());
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn an_error_that_repeats_the_flag_is_none() {
-        let hits = room().fight(&ArgumentInjection, |attempt| {
+        let hits = room().run_attack(&ArgumentInjection, |attempt| {
             answers(&format!("fatal: bad revision {}", attempt.payload.as_ref().unwrap()))
         });
         assert!(hits.is_empty());
@@ -406,7 +406,7 @@ mod tests {
             "flags": {"type": "object", "additionalProperties": {"type": "string"}},
             "paths": {"type": "array", "items": {"type": "string"}}}});
         let room = TestTarget::of_tools(&[json!({"name": "sort_file", "inputSchema": schema})]);
-        let aims = ArgumentInjection.aims(&room.field());
+        let aims = ArgumentInjection.aims(&room.view());
         let sent: Vec<String> = aims
             .iter()
             .flat_map(|aim| ArgumentInjection.attempts(aim, &room.brief()))
@@ -422,7 +422,7 @@ mod tests {
         let tool =
             json!({"name": "pack", "description": "Pack a tar archive", "inputSchema": schema});
         let room = TestTarget::of_tools(&[tool]);
-        let aims = ArgumentInjection.aims(&room.field());
+        let aims = ArgumentInjection.aims(&room.view());
         let found: Vec<&str> = flags(&aims[0]).map(|(flag, ..)| flag).collect();
         assert!(found.contains(&"--index-file=") && !found.contains(&"--server="), "{found:?}");
         let count = ArgumentInjection.attempts(&aims[0], &room.brief()).len();

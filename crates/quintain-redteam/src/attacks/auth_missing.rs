@@ -57,15 +57,15 @@ impl Attack for AuthMissing {
         &[Need::Http, Need::Credentials]
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        if !field.powers.http || !field.powers.credentials {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        if !view.capabilities.http || !view.capabilities.credentials {
             return Vec::new();
         }
         let place = |server: &String| Place::Header {
             server: server.clone(),
             header: "Authorization".to_owned(),
         };
-        field.surfaces.iter().map(|(server, _)| Aim::at(place(server))).collect()
+        view.surfaces.iter().map(|(server, _)| Aim::at(place(server))).collect()
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
@@ -77,9 +77,9 @@ impl Attack for AuthMissing {
             }
         };
         set(0, "no credentials, tools/list", http::list());
-        let reader = brief.field.and_then(|field| {
+        let reader = brief.view.and_then(|view| {
             let server = aim.place.server();
-            tool_access::readers(field, server).map(|baseline| baseline.step.clone()).next()
+            tool_access::readers(view, server).map(|baseline| baseline.step.clone()).next()
         });
         if let Some(Step::Call(call)) = reader {
             set(1, "no credentials, tools/call", http::call(&call.tool, &call.args));
@@ -134,13 +134,13 @@ mod tests {
     fn room() -> TestTarget {
         let mut room = TestTarget::of_tools(&[json!({"name": "list_rooms"})]);
         room.works("list_rooms", Map::new(), &answers("ok"));
-        (room.powers.http, room.powers.credentials) = (true, true);
+        (room.capabilities.http, room.capabilities.credentials) = (true, true);
         room
     }
 
     #[test]
     fn what_is_served_without_credentials_is_proof() {
-        let hits = room().fight(&AuthMissing, |_| lists());
+        let hits = room().run_attack(&AuthMissing, |_| lists());
         assert_eq!(hits.len(), 2);
         assert!(hits.iter().all(|hit| hit.confidence == Confidence::Confirmed));
     }
@@ -150,12 +150,12 @@ mod tests {
         let guarded = |attempt: &Attempt| {
             if request(attempt).identity.is_some() { lists() } else { unauthorized() }
         };
-        assert!(room().fight(&AuthMissing, guarded).is_empty());
+        assert!(room().run_attack(&AuthMissing, guarded).is_empty());
     }
 
     #[test]
     fn a_public_list_with_guarded_calls_is_a_small_thing() {
-        let hits = room().fight(&AuthMissing, |attempt| {
+        let hits = room().run_attack(&AuthMissing, |attempt| {
             let request = request(attempt);
             if request.identity.is_some() || request.body.contains("tools/list") {
                 lists()
@@ -168,13 +168,13 @@ mod tests {
 
     #[test]
     fn without_a_control_nothing_is_proved() {
-        let hits = room().fight(&AuthMissing, |attempt| {
+        let hits = room().run_attack(&AuthMissing, |attempt| {
             if attempt.role == "control" { unauthorized() } else { lists() }
         });
         assert!(hits.is_empty());
-        assert!(room().fight(&AuthMissing, |_| Evidence::default()).is_empty());
+        assert!(room().run_attack(&AuthMissing, |_| Evidence::default()).is_empty());
         let mut open = room();
-        open.powers.credentials = false;
-        assert!(AuthMissing.aims(&open.field()).is_empty());
+        open.capabilities.credentials = false;
+        assert!(AuthMissing.aims(&open.view()).is_empty());
     }
 }

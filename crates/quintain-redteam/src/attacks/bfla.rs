@@ -72,18 +72,18 @@ impl Attack for Bfla {
         WEAKNESS
     }
 
-    fn falls_back(&self, field: &TargetView<'_>) -> Option<&'static str> {
-        (field.powers.identities.len() < 2).then_some(
+    fn falls_back(&self, view: &TargetView<'_>) -> Option<&'static str> {
+        (view.capabilities.identities.len() < 2).then_some(
             "needs two identities (`redteam.identities`); with one, only tools whose description restricts \
              them to administrators are called",
         )
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
-        for baseline in &field.knowledge.baselines {
-            let Some(tool) = tool_access::tool_of(field, baseline) else { continue };
-            if tool_access::may_be_called(field, tool) && lesser(field, tool).next().is_some() {
+        for baseline in &view.knowledge.baselines {
+            let Some(tool) = tool_access::tool_of(view, baseline) else { continue };
+            if tool_access::may_be_called(view, tool) && lesser(view, tool).next().is_some() {
                 let name = tool.name().unwrap_or_default().to_owned();
                 let place = Place::Tool { server: baseline.server.clone(), tool: name };
                 aims.push(tool_access::aim(place, Some(baseline)));
@@ -95,13 +95,13 @@ impl Attack for Bfla {
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let (Some(field), Some(baseline)) = (brief.field, &aim.baseline) else {
+        let (Some(view), Some(baseline)) = (brief.view, &aim.baseline) else {
             return Vec::new();
         };
-        let Some(tool) = tool_access::tool_of(field, baseline) else { return Vec::new() };
+        let Some(tool) = tool_access::tool_of(view, baseline) else { return Vec::new() };
         let Step::Call(call) = &baseline.step else { return Vec::new() };
         let mut attempts = Vec::new();
-        for (set, (who, why)) in lesser(field, tool).enumerate() {
+        for (set, (who, why)) in lesser(view, tool).enumerate() {
             let nonce = brief.nonce();
             let unknown = ToolCall { tool: nonce.to_string(), ..call.clone() };
             let steps = vec![Step::Call(unknown)];
@@ -112,14 +112,14 @@ impl Attack for Bfla {
             call_as(who, "called", baseline.step.clone(), brief.nonce());
             // The id carries the mark of the attempt, so the evidence shows that Quintain made it up.
             let nobody = brief.nonce();
-            let absent = with_object(field, baseline, &Value::from(nobody.as_str()));
+            let absent = with_object(view, baseline, &Value::from(nobody.as_str()));
             if let Some(absent) = absent.filter(|_| who > 0) {
                 call_as(0, "absent to the greater", absent.clone(), nobody.clone());
                 call_as(who, "absent", absent, nobody);
             }
             if destroys(tool) {
-                for other in others(field, baseline) {
-                    with_object(field, baseline, &other)
+                for other in others(view, baseline) {
+                    with_object(view, baseline, &other)
                         .into_iter()
                         .for_each(|step| call_as(who, "called", step, brief.nonce()));
                 }
@@ -153,18 +153,15 @@ impl Why {
 
 /// The identities that are not authorized to call a tool, and why. An identity without a list of tools was
 /// never asked for one.
-fn lesser<'f>(
-    field: &'f TargetView<'_>,
-    tool: &'f Tool,
-) -> impl Iterator<Item = (usize, Why)> + 'f {
+fn lesser<'f>(view: &'f TargetView<'_>, tool: &'f Tool) -> impl Iterator<Item = (usize, Why)> + 'f {
     // If there are several identities, the first one has more rights than the others.
-    let is_single = field.powers.identities.len() == 1;
-    let identities = field.powers.identities.iter().enumerate().skip(usize::from(!is_single));
+    let is_single = view.capabilities.identities.len() == 1;
+    let identities = view.capabilities.identities.iter().enumerate().skip(usize::from(!is_single));
     identities.filter_map(move |(at, identity)| {
         let name = tool.name()?;
         let is_listed = |identity: &Identity| identity.tools.iter().any(|tool| tool == name);
-        let role = tool_access::role_of(field, at);
-        let first_lists = field.powers.identities.first().is_some_and(is_listed);
+        let role = tool_access::role_of(view, at);
+        let first_lists = view.capabilities.identities.first().is_some_and(is_listed);
         let why = if !identity.tools.is_empty() && !is_listed(identity) && first_lists {
             Why::NotListed
         } else if tool_access::is_admin_role(role) {
@@ -186,10 +183,10 @@ fn destroys(tool: &Tool) -> bool {
 }
 
 /// The argument of a call that names its object, and the value.
-fn object(field: &TargetView<'_>, baseline: &Baseline) -> Option<(String, Value)> {
+fn object(view: &TargetView<'_>, baseline: &Baseline) -> Option<(String, Value)> {
     let Step::Call(call) = &baseline.step else { return None };
     let args = Value::Object(call.args.clone());
-    field.knowledge.aims.iter().find_map(|aim| match &aim.place {
+    view.knowledge.aims.iter().find_map(|aim| match &aim.place {
         Place::Argument { server, tool, pointer }
             if *server == baseline.server && *tool == call.tool && aim.is(Kind::Id) =>
         {
@@ -201,24 +198,24 @@ fn object(field: &TargetView<'_>, baseline: &Baseline) -> Option<(String, Value)
 }
 
 /// The same call with another object.
-fn with_object(field: &TargetView<'_>, baseline: &Baseline, id: &Value) -> Option<Step> {
-    let (pointer, _) = object(field, baseline)?;
+fn with_object(view: &TargetView<'_>, baseline: &Baseline, id: &Value) -> Option<Step> {
+    let (pointer, _) = object(view, baseline)?;
     let Step::Call(mut call) = baseline.step.clone() else { return None };
     put(&mut call.args, &pointer, id.clone());
     Some(Step::Call(call))
 }
 
 /// Other objects with ids of the same format, as returned by other tools.
-fn others(field: &TargetView<'_>, baseline: &Baseline) -> Vec<Value> {
-    let Some((_, named)) = object(field, baseline) else { return Vec::new() };
+fn others(view: &TargetView<'_>, baseline: &Baseline) -> Vec<Value> {
+    let Some((_, named)) = object(view, baseline) else { return Vec::new() };
     let shape = |value: &Value| -> Option<String> {
         let letter = |c: char| if c.is_ascii_digit() { '0' } else { c };
         value.as_str().map(|text| text.chars().map(letter).collect())
     };
     let wanted = shape(&named);
     let mut found: Vec<Value> = Vec::new();
-    for learned in field.knowledge.values.iter().rev() {
-        let tool = field.tool(&baseline.server, &learned.tool);
+    for learned in view.knowledge.values.iter().rev() {
+        let tool = view.tool(&baseline.server, &learned.tool);
         let fits = learned.value != named && shape(&learned.value) == wanted;
         // An object that such a tool returned no longer exists.
         if fits && !tool.is_some_and(destroys) && !found.contains(&learned.value) {
@@ -240,7 +237,7 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     };
     let Some(called) = tried.iter().find(works).copied() else { return let_in(trial, tried) };
     let Action::Steps { identity, .. } = called.attempt.action else { return None };
-    let identities = &trial.field.powers.identities;
+    let identities = &trial.view.capabilities.identities;
     let caller = identities.get(identity)?;
     let who = &caller.name;
     let title = format!(
@@ -304,7 +301,7 @@ mod tests {
             ..Identity::default()
         };
         let of_bob: &[&str] = if listed { &[tool] } else { &["other"] };
-        room.powers.identities = vec![identity("root", &[tool]), identity("bob", of_bob)];
+        room.capabilities.identities = vec![identity("root", &[tool]), identity("bob", of_bob)];
         room
     }
 
@@ -318,17 +315,18 @@ mod tests {
 
     #[test]
     fn tools_that_are_not_listed_must_not_answer() {
-        let hits = room("export_users", "Exports.", false).fight(&Bfla, weak);
+        let hits = room("export_users", "Exports.", false).run_attack(&Bfla, weak);
         assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Confirmed));
-        let hits = room("export_users", "Exports.", false).fight(&Bfla, |_| unknown());
+        let hits = room("export_users", "Exports.", false).run_attack(&Bfla, |_| unknown());
         assert!(hits.is_empty());
     }
 
     #[test]
     fn tools_for_administrators_must_refuse() {
-        let hits = room("set_role", "Changes a role. For administrators.", true).fight(&Bfla, weak);
+        let hits =
+            room("set_role", "Changes a role. For administrators.", true).run_attack(&Bfla, weak);
         assert_eq!((hits[0].confidence, hits[0].fault), (Confidence::Confirmed, "for-admins"));
-        let hits = room("admin_stats", "Shows numbers.", true).fight(&Bfla, weak);
+        let hits = room("admin_stats", "Shows numbers.", true).run_attack(&Bfla, weak);
         assert_eq!(hits[0].confidence, Confidence::Suspected);
         let refuses = |attempt: &Attempt| {
             if attempt.role == "unknown" {
@@ -337,7 +335,9 @@ mod tests {
                 answers("Forbidden: needs the role admin")
             }
         };
-        assert!(room("set_role", "For administrators.", true).fight(&Bfla, refuses).is_empty());
+        assert!(
+            room("set_role", "For administrators.", true).run_attack(&Bfla, refuses).is_empty()
+        );
     }
 
     #[test]
@@ -351,9 +351,9 @@ mod tests {
         for name in ["root", "bob"] {
             let tools = vec!["suspend_user".to_owned()];
             let identity = Identity { name: name.into(), tools, ..Identity::default() };
-            room.powers.identities.push(identity);
+            room.capabilities.identities.push(identity);
         }
-        room.powers.destructive = true;
+        room.capabilities.destructive = true;
         let fails = |text: &str| {
             let content = json!([{"type": "text", "text": text}]);
             comes(Outcome::ToolError(json!({"isError": true, "content": content})))
@@ -361,37 +361,37 @@ mod tests {
         let open = |attempt: &Attempt| {
             if attempt.role == "unknown" { unknown() } else { fails("no such user") }
         };
-        let hits = room.fight(&Bfla, open);
+        let hits = room.run_attack(&Bfla, open);
         assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Suspected), "{hits:?}");
         let guarded = |attempt: &Attempt| match attempt.role.as_str() {
             "unknown" => unknown(),
             "absent to the greater" => fails("no such user"),
             _ => fails("access denied"),
         };
-        assert!(room.fight(&Bfla, guarded).is_empty());
+        assert!(room.run_attack(&Bfla, guarded).is_empty());
     }
 
     #[test]
     fn a_single_identity_proves_it_if_its_role_is_known() {
         let mut room = room("set_role", "Changes a role. For administrators.", true);
-        room.powers.identities.truncate(1);
-        room.powers.identities[0].name = "target".into();
-        assert!(Bfla.falls_back(&room.field()).is_some());
-        let hits = room.fight(&Bfla, weak);
+        room.capabilities.identities.truncate(1);
+        room.capabilities.identities[0].name = "target".into();
+        assert!(Bfla.falls_back(&room.view()).is_some());
+        let hits = room.run_attack(&Bfla, weak);
         assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Suspected));
-        room.powers.identities[0].role = Some("user".into());
-        assert_eq!(room.fight(&Bfla, weak)[0].confidence, Confidence::Confirmed);
-        room.powers.identities[0].role = Some("admin".into());
-        assert!(Bfla.aims(&room.field()).is_empty());
+        room.capabilities.identities[0].role = Some("user".into());
+        assert_eq!(room.run_attack(&Bfla, weak)[0].confidence, Confidence::Confirmed);
+        room.capabilities.identities[0].role = Some("admin".into());
+        assert!(Bfla.aims(&room.view()).is_empty());
     }
 
     #[test]
     fn ordinary_tools_are_for_all() {
-        assert!(Bfla.aims(&room("list_tickets", "Lists.", true).field()).is_empty());
+        assert!(Bfla.aims(&room("list_tickets", "Lists.", true).view()).is_empty());
     }
 
     #[test]
     fn a_server_that_answers_everything_proves_nothing() {
-        assert!(room("export_users", "", false).fight(&Bfla, |_| answers("hello")).is_empty());
+        assert!(room("export_users", "", false).run_attack(&Bfla, |_| answers("hello")).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 mod judge;
 mod marks;
-mod told;
+mod seen_values;
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
-use self::told::{only_told, text_of};
+use self::seen_values::{seen_only_by, text_of};
 use super::{reach, tool_access};
 use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial};
 use crate::knowledge::{Learned, put, words};
@@ -93,41 +93,41 @@ impl Attack for Bola {
         WEAKNESS
     }
 
-    fn falls_back(&self, field: &TargetView<'_>) -> Option<&'static str> {
-        (field.powers.identities.len() < 2).then_some(
+    fn falls_back(&self, view: &TargetView<'_>) -> Option<&'static str> {
+        (view.capabilities.identities.len() < 2).then_some(
             "needs two identities (`redteam.identities`); with one, only ids adjacent to known ones are \
              tried, and findings are never more than suspected",
         )
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims: Vec<Aim> = field
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims: Vec<Aim> = view
             .knowledge
             .aims
             .iter()
-            .filter(|aim| is_of_objects(field, aim))
+            .filter(|aim| is_of_objects(view, aim))
             .take(MAX_AIMS)
             .cloned()
             .collect();
-        if field.powers.identities.len() > 1 {
-            aims.extend(personal(field));
+        if view.capabilities.identities.len() > 1 {
+            aims.extend(personal(view));
         }
         aims
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let Some(field) = brief.field else { return Vec::new() };
+        let Some(view) = brief.view else { return Vec::new() };
         if matches!(aim.place, Place::Tool { .. } | Place::Resource { .. }) {
-            return ask_in_turn(field, aim, brief);
+            return ask_in_turn(view, aim, brief);
         }
         if brief.identities < 2 {
-            return ask_neighbours(field, aim, brief);
+            return ask_neighbours(view, aim, brief);
         }
         let mut attempts = Vec::new();
         for (owner, other) in PAIRS.into_iter().filter(|(_, other)| *other < brief.identities) {
-            for id in secret_ids(field, aim, owner, other).into_iter().take(MAX_IDS) {
+            for id in secret_ids(view, aim, owner, other).into_iter().take(MAX_IDS) {
                 let set = attempts.last().map_or(0, |last: &Attempt| last.set + 1);
-                attempts.extend(ask_as(field, aim, brief, set, (owner, other), id));
+                attempts.extend(ask_as(view, aim, brief, set, (owner, other), id));
             }
         }
         attempts
@@ -139,16 +139,16 @@ impl Attack for Bola {
 }
 
 /// Whether a place takes ids of objects that may have an owner.
-fn is_of_objects(field: &TargetView<'_>, aim: &Aim) -> bool {
+fn is_of_objects(view: &TargetView<'_>, aim: &Aim) -> bool {
     let known = aim.is(Kind::Id)
         || aim.is(Kind::Name)
         // Only texts: that a number occurs elsewhere does not make it an id.
         || value_at(aim).filter(Value::is_string).is_some_and(|value| {
-            field.knowledge.values.iter().any(|learned| learned.value == value)
+            view.knowledge.values.iter().any(|learned| learned.value == value)
         });
     let open = match &aim.place {
-        Place::Argument { server, tool, .. } => field.tool(server, tool).is_some_and(|tool| {
-            tool_access::may_be_called(field, tool) && !tool_access::is_public(tool)
+        Place::Argument { server, tool, .. } => view.tool(server, tool).is_some_and(|tool| {
+            tool_access::may_be_called(view, tool) && !tool_access::is_public(tool)
         }),
         Place::Variable { .. } => true,
         _ => false,
@@ -175,11 +175,11 @@ fn value_at(aim: &Aim) -> Option<Value> {
 }
 
 /// Tools and resources that return the data of the caller.
-fn personal(field: &TargetView<'_>) -> Vec<Aim> {
+fn personal(view: &TargetView<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
-    for (server, _) in field.surfaces {
-        for baseline in tool_access::readers(field, server) {
-            let tool = tool_access::tool_of(field, baseline);
+    for (server, _) in view.surfaces {
+        for baseline in tool_access::readers(view, server) {
+            let tool = tool_access::tool_of(view, baseline);
             let Some(tool) = tool.filter(|tool| tool_access::is_personal_tool(tool)) else {
                 continue;
             };
@@ -190,7 +190,7 @@ fn personal(field: &TargetView<'_>) -> Vec<Aim> {
             ));
         }
     }
-    for (server, surface) in field.surfaces {
+    for (server, surface) in view.surfaces {
         for resource in &surface.resources {
             let description = resource.description().unwrap_or_default();
             if let Some(uri) =
@@ -206,10 +206,10 @@ fn personal(field: &TargetView<'_>) -> Vec<Aim> {
 }
 
 /// The owner uses the server and asks, then the other identity asks.
-fn ask_in_turn(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+fn ask_in_turn(view: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(step) = super::leaks::step(aim) else { return Vec::new() };
     let tool = aim.place.tool().unwrap_or_default();
-    let mut used = tool_access::watchers(field, aim.place.server(), tool, MAX_USED);
+    let mut used = tool_access::watchers(view, aim.place.server(), tool, MAX_USED);
     used.push(step.clone());
     let mut attempts = Vec::new();
     let pairs = PAIRS.into_iter().filter(|(_, other)| *other < brief.identities);
@@ -226,17 +226,17 @@ fn ask_in_turn(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Atte
 
 /// Ids of the owner that fit a place, the most likely first.
 fn secret_ids<'k>(
-    field: &'k TargetView<'_>,
+    view: &'k TargetView<'_>,
     aim: &Aim,
     owner: usize,
     other: usize,
 ) -> Vec<&'k Learned> {
     // A value that a call returned without naming its id certainly belongs to the caller.
-    let broadly = only_told(field, owner, other, true);
-    let told = broadly.into_iter().chain(only_told(field, owner, other, false));
+    let broadly = seen_only_by(view, owner, other, true);
+    let told = broadly.into_iter().chain(seen_only_by(view, owner, other, false));
     let current = value_at(aim);
     // Keys under which responses contained the value that works here.
-    let keys: Vec<&str> = field
+    let keys: Vec<&str> = view
         .knowledge
         .values
         .iter()
@@ -313,7 +313,7 @@ fn nobodys(id: &Value, number: u64) -> Value {
 }
 
 fn ask_as(
-    field: &TargetView<'_>,
+    view: &TargetView<'_>,
     aim: &Aim,
     brief: &Brief<'_>,
     set: usize,
@@ -321,8 +321,8 @@ fn ask_as(
     id: &Learned,
 ) -> Vec<Attempt> {
     let server = aim.place.server();
-    let lister = field.knowledge.baseline(server, &id.tool).map(|known| known.step.clone());
-    let tool = aim.place.tool().and_then(|tool| field.tool(server, tool));
+    let lister = view.knowledge.baseline(server, &id.tool).map(|known| known.step.clone());
+    let tool = aim.place.tool().and_then(|tool| view.tool(server, tool));
     let changes = tool.is_some_and(tool_access::is_writer);
     let word = brief.nonce();
     let form = if changes { "changed by id" } else { "read by id" };
@@ -335,14 +335,13 @@ fn ask_as(
     };
     let ask = |value: &Value| {
         let step = reach::step(aim, value.clone())?;
-        Some(if changes { worded(field, step, server, &word) } else { step })
+        Some(if changes { worded(view, step, server, &word) } else { step })
     };
     // The other identity may get the same list.
     add(lister.clone().into_iter().collect(), other, "list", None, form);
     let looks = || {
-        let by_id = by_id(field, aim, &id.value, tool_access::is_reader);
-        let watchers =
-            tool_access::watchers(field, server, aim.place.tool().unwrap_or_default(), 3);
+        let by_id = by_id(view, aim, &id.value, tool_access::is_reader);
+        let watchers = tool_access::watchers(view, server, aim.place.tool().unwrap_or_default(), 3);
         let looks = by_id.into_iter().chain(lister.clone()).chain(watchers);
         looks.take(MAX_LOOKS).collect::<Vec<_>>()
     };
@@ -351,8 +350,8 @@ fn ask_as(
         add(looks(), owner, "before", None, form);
         add(looks(), owner, "before", None, form);
     } else {
-        let left = by_id(field, aim, &id.value, tool_access::is_writer).into_iter();
-        let left = left.map(|step| worded(field, step, server, &word));
+        let left = by_id(view, aim, &id.value, tool_access::is_writer).into_iter();
+        let left = left.map(|step| worded(view, step, server, &word));
         let left: Vec<Step> = left.filter(|step| is_worded(step, &word)).take(1).collect();
         add(left, owner, "left", None, form);
         add(ask(&id.value).into_iter().collect(), owner, "owner", Some(&id.value), form);
@@ -361,7 +360,7 @@ fn ask_as(
     add(ask(&nobody).into_iter().collect(), other, "nobody", Some(&nobody), form);
     add(ask(&id.value).into_iter().collect(), other, "other", Some(&id.value), form);
     // A server that checks only the first item of a list accepts the second.
-    if let Some(step) = behind_own(field, aim, other, id) {
+    if let Some(step) = behind_own(view, aim, other, id) {
         add(
             vec![step],
             other,
@@ -378,27 +377,27 @@ fn ask_as(
 
 /// Calls of other tools that take the same kind of id.
 fn by_id(
-    field: &TargetView<'_>,
+    view: &TargetView<'_>,
     aim: &Aim,
     id: &Value,
     suits: impl Fn(&quintain_evidence::surface::Tool) -> bool,
 ) -> Vec<Step> {
     let wanted = aim.place.argument();
-    let same = field.knowledge.aims.iter().filter(|known| {
-        let tool = known.place.tool().and_then(|tool| field.tool(known.place.server(), tool));
+    let same = view.knowledge.aims.iter().filter(|known| {
+        let tool = known.place.tool().and_then(|tool| view.tool(known.place.server(), tool));
         known.place.argument() == wanted
             && known.place.tool() != aim.place.tool()
             && known.place.server() == aim.place.server()
             && known.baseline.is_some()
-            && tool.is_some_and(|tool| suits(tool) && tool_access::may_be_called(field, tool))
+            && tool.is_some_and(|tool| suits(tool) && tool_access::may_be_called(view, tool))
     });
     same.filter_map(|known| reach::step(known, id.clone())).collect()
 }
 
 /// A call with the random word in its text argument, if it has one.
-fn worded(field: &TargetView<'_>, step: Step, server: &str, word: &Nonce) -> Step {
+fn worded(view: &TargetView<'_>, step: Step, server: &str, word: &Nonce) -> Step {
     let Step::Call(mut call) = step else { return step };
-    let text = field.knowledge.aims.iter().find(|known| {
+    let text = view.knowledge.aims.iter().find(|known| {
         known.kinds.first() == Some(&Kind::Text)
             && known.place.tool() == Some(call.tool.as_str())
             && known.place.server() == server
@@ -414,10 +413,10 @@ fn is_worded(step: &Step, word: &Nonce) -> bool {
 }
 
 /// A call with a list that contains an id of the caller, followed by the id of the owner.
-fn behind_own(field: &TargetView<'_>, aim: &Aim, other: usize, id: &Learned) -> Option<Step> {
+fn behind_own(view: &TargetView<'_>, aim: &Aim, other: usize, id: &Learned) -> Option<Step> {
     let Place::Argument { pointer, .. } = &aim.place else { return None };
     let list = pointer.strip_suffix("/0")?;
-    let own = field.knowledge.values.iter().find(|learned| {
+    let own = view.knowledge.values.iter().find(|learned| {
         learned.identity == other && learned.name == id.name && learned.value != id.value
     })?;
     let Some(Step::Call(mut call)) = reach::step(aim, own.value.clone()) else { return None };
@@ -426,13 +425,13 @@ fn behind_own(field: &TargetView<'_>, aim: &Aim, other: usize, id: &Learned) -> 
 }
 
 /// Tries ids adjacent to known ones that no response contained.
-fn ask_neighbours(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+fn ask_neighbours(view: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let known: BTreeSet<String> =
-        field.knowledge.values.iter().map(|learned| text_of(&learned.value)).collect();
+        view.knowledge.values.iter().map(|learned| text_of(&learned.value)).collect();
     let Some(current) = value_at(aim).filter(|value| known.contains(&text_of(value))) else {
         return Vec::new();
     };
-    let reads = aim.place.tool().and_then(|tool| field.tool(aim.place.server(), tool));
+    let reads = aim.place.tool().and_then(|tool| view.tool(aim.place.server(), tool));
     if !reads.is_some_and(tool_access::is_reader) {
         return Vec::new();
     }

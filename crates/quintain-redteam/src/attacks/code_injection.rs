@@ -51,7 +51,7 @@ const KINDS: [Kind; 6] =
 /// A language, and how the result of an expression differs from an echo. Expressions are short, since many
 /// places refuse long texts; those that create a marker file are longer and are sent separately.
 #[derive(Clone, Copy)]
-enum Tongue {
+enum Interpreter {
     Python,
     PythonMarker,
     /// Python without built-in functions: only attributes are left.
@@ -64,29 +64,29 @@ enum Tongue {
 
 /// A form: its name, the language, and the text before and after the expression. A form that closes a string
 /// keeps the innocent value in front.
-type Form = (&'static str, Tongue, &'static str, &'static str);
+type Form = (&'static str, Interpreter, &'static str, &'static str);
 
 /// The first `RARE` forms are tried everywhere.
 const FORMS: [Form; 15] = [
-    ("Python expression", Tongue::Python, "", ""),
-    ("JavaScript expression", Tongue::JavaScript, "", ""),
-    ("Python after a closing single quote", Tongue::Python, "'+", "+'"),
-    ("JavaScript after a closing single quote", Tongue::JavaScript, "'+", "+'"),
-    ("Python after a closing double quote", Tongue::Python, "\"+", "+\""),
-    ("JavaScript after a closing double quote", Tongue::JavaScript, "\"+", "+\""),
-    ("Python expression, blind", Tongue::PythonMarker, "", ""),
-    ("JavaScript expression, blind", Tongue::JavaScriptMarker, "", ""),
-    ("Python without built-in functions", Tongue::BarePython, "", ""),
-    ("Python on a new line, blind", Tongue::PythonMarker, "\n", "\n"),
-    ("Python after a closing single quote, blind", Tongue::PythonMarker, "'+str(", ")+'"),
-    ("JavaScript as another statement", Tongue::JavaScript, ";", "//"),
-    ("JavaScript after a closed call, blind", Tongue::JavaScriptMarker, "');", "//"),
-    ("Ruby expression", Tongue::Ruby, "", ""),
-    ("PHP expression", Tongue::Php, "", ""),
+    ("Python expression", Interpreter::Python, "", ""),
+    ("JavaScript expression", Interpreter::JavaScript, "", ""),
+    ("Python after a closing single quote", Interpreter::Python, "'+", "+'"),
+    ("JavaScript after a closing single quote", Interpreter::JavaScript, "'+", "+'"),
+    ("Python after a closing double quote", Interpreter::Python, "\"+", "+\""),
+    ("JavaScript after a closing double quote", Interpreter::JavaScript, "\"+", "+\""),
+    ("Python expression, blind", Interpreter::PythonMarker, "", ""),
+    ("JavaScript expression, blind", Interpreter::JavaScriptMarker, "", ""),
+    ("Python without built-in functions", Interpreter::BarePython, "", ""),
+    ("Python on a new line, blind", Interpreter::PythonMarker, "\n", "\n"),
+    ("Python after a closing single quote, blind", Interpreter::PythonMarker, "'+str(", ")+'"),
+    ("JavaScript as another statement", Interpreter::JavaScript, ";", "//"),
+    ("JavaScript after a closed call, blind", Interpreter::JavaScriptMarker, "');", "//"),
+    ("Ruby expression", Interpreter::Ruby, "", ""),
+    ("PHP expression", Interpreter::Php, "", ""),
 ];
 const RARE: usize = 8;
 
-impl Tongue {
+impl Interpreter {
     /// The expression; none if its effect cannot be observed.
     fn expression(self, nonce: &Nonce, marker: Option<&str>) -> Option<String> {
         let function = |body: String| format!("[].constructor.constructor(\"{body}\")()");
@@ -129,10 +129,10 @@ impl Attack for CodeInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts_in_modes(&KINDS, false);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts_in_modes(&KINDS, false);
         for aim in &mut aims {
-            aim.by_design = tool_contract::of_code(field, aim);
+            aim.by_design = tool_contract::of_code(view, aim);
         }
         aims
     }
@@ -220,7 +220,8 @@ mod tests {
 
     #[test]
     fn the_value_of_the_expression_is_proof() {
-        let hits = room().fight(&CodeInjection, |attempt| answers(&format!("= {}", attempt.role)));
+        let hits =
+            room().run_attack(&CodeInjection, |attempt| answers(&format!("= {}", attempt.role)));
         let blind = FORMS.iter().filter(|form| form.0.contains("blind")).count();
         assert_eq!(hits.len(), FORMS.len() + 1 - blind);
         assert!(hits[0].title.contains("Python"), "{}", hits[0].title);
@@ -240,24 +241,24 @@ mod tests {
         let echo = |attempt: &Attempt| {
             answers(&format!("SyntaxError: invalid syntax in {:?}", text(attempt)))
         };
-        assert!(room().fight(&CodeInjection, echo).is_empty());
+        assert!(room().run_attack(&CodeInjection, echo).is_empty());
         let encoded = |attempt: &Attempt| {
             let bytes: Vec<String> =
                 text(attempt).bytes().map(|byte| format!("%{byte:02x}")).collect();
             answers(&bytes.concat())
         };
-        assert!(room().fight(&CodeInjection, encoded).is_empty());
+        assert!(room().run_attack(&CodeInjection, encoded).is_empty());
         let turned = |attempt: &Attempt| answers(&text(attempt).chars().rev().collect::<String>());
-        assert!(room().fight(&CodeInjection, turned).is_empty());
+        assert!(room().run_attack(&CodeInjection, turned).is_empty());
         let stripped = |attempt: &Attempt| {
             answers(&text(attempt).replace(|c: char| !c.is_ascii_alphanumeric(), ""))
         };
-        assert!(room().fight(&CodeInjection, stripped).is_empty());
+        assert!(room().run_attack(&CodeInjection, stripped).is_empty());
     }
 
     #[test]
     fn a_marker_is_proof_where_nothing_is_shown() {
-        let hits = room().fight(&CodeInjection, |attempt| {
+        let hits = room().run_attack(&CodeInjection, |attempt| {
             let path = format!("/ground/drop/{}", attempt.nonce).into();
             let file = Observation::File { path, content: String::new() };
             Evidence { observations: vec![file], ..answers("saved") }
@@ -269,7 +270,7 @@ mod tests {
     fn running_code_by_contract_is_noted() {
         let mut room = TestTarget::with_argument("run_python", "code", "1");
         room.surfaces[0].1.tools[0].0["description"] = "Run Python code".into();
-        let hits = room.fight(&CodeInjection, |attempt| answers(&attempt.role));
+        let hits = room.run_attack(&CodeInjection, |attempt| answers(&attempt.role));
         assert!(!hits.is_empty() && hits.iter().all(|hit| hit.note.is_some()));
     }
 }

@@ -150,11 +150,11 @@ impl Attack for CommandInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts_in_modes(&KINDS, false);
-        aims.extend(field.numbers());
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts_in_modes(&KINDS, false);
+        aims.extend(view.numbers());
         for aim in &mut aims {
-            aim.by_design = tool_contract::of_commands(field, aim);
+            aim.by_design = tool_contract::of_commands(view, aim);
         }
         aims
     }
@@ -168,7 +168,7 @@ impl Attack for CommandInjection {
             attempts.computed(shape, at == WITHOUT_SPACES);
         }
         // A target that shares Quintain's files runs on the same operating system.
-        if brief.ground.is_none() || cfg!(windows) {
+        if brief.canaries.is_none() || cfg!(windows) {
             WINDOWS.iter().for_each(|shape| attempts.on_windows(shape));
         }
         if aim.is(Kind::Path) {
@@ -177,7 +177,7 @@ impl Attack for CommandInjection {
         let blind = BLIND.iter().map(|at| &SHAPES[*at]);
         if brief.listener.is_some() {
             blind.for_each(|shape| attempts.calling(shape));
-        } else if brief.ground.is_none() && likely {
+        } else if brief.canaries.is_none() && likely {
             blind.for_each(|shape| attempts.waiting(shape));
         }
         attempts.made
@@ -237,9 +237,9 @@ impl AttemptBuilder<'_> {
     /// Puts commands into paths that exist: the engine creates paths that contain a marker. Some servers check
     /// that a path exists before they pass it to a shell.
     fn in_existing_path(&mut self) {
-        let Some(ground) = self.brief.ground else { return };
+        let Some(canaries) = self.brief.canaries else { return };
         let folder = self.brief.roots.first().cloned();
-        let folder = folder.unwrap_or_else(|| ground.root.join("inside"));
+        let folder = folder.unwrap_or_else(|| canaries.root.join("inside"));
         for (form, open, close) in LODGED {
             let nonce = self.brief.nonce();
             let Some(marker) = traces::marker(self.brief, &nonce) else { return };
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn the_sum_in_an_answer_is_proof() {
-        let hits = room().fight(&CommandInjection, |attempt| answers(&attempt.role));
+        let hits = room().run_attack(&CommandInjection, |attempt| answers(&attempt.role));
         assert!(hits.len() >= SHAPES.len());
         assert!(hits[0].title.contains("ping.host"), "{}", hits[0].title);
         assert_eq!(hits[0].severity, None);
@@ -368,7 +368,7 @@ mod tests {
         let echo = |attempt: &Attempt| {
             answers(&format!("sh: 1: {}: not found, {}", text(attempt), attempt.nonce))
         };
-        assert!(room().fight(&CommandInjection, echo).is_empty());
+        assert!(room().run_attack(&CommandInjection, echo).is_empty());
     }
 
     #[test]
@@ -388,12 +388,12 @@ mod tests {
     fn a_marker_is_proof_at_its_own_path_only() {
         let at = |path: String| Observation::File { path: path.into(), content: String::new() };
         let made = |attempt: &Attempt| with(at(format!("/ground/drop/{}", attempt.nonce)));
-        assert!(!room().fight(&CommandInjection, made).is_empty());
+        assert!(!room().run_attack(&CommandInjection, made).is_empty());
         // A tool that writes a file of that name.
         let named = |attempt: &Attempt| with(at(format!("/ground/root/{}", text(attempt))));
-        assert!(room().fight(&CommandInjection, named).is_empty());
+        assert!(room().run_attack(&CommandInjection, named).is_empty());
         let other = |_: &Attempt| with(at("/ground/drop/somethingelse".into()));
-        assert!(room().fight(&CommandInjection, other).is_empty());
+        assert!(room().run_attack(&CommandInjection, other).is_empty());
     }
 
     #[test]
@@ -402,7 +402,7 @@ mod tests {
             let content = text(attempt);
             with(Observation::File { path: "/ground/root/note.txt".into(), content })
         };
-        assert!(room().fight(&CommandInjection, saved).is_empty());
+        assert!(room().run_attack(&CommandInjection, saved).is_empty());
     }
 
     #[test]
@@ -414,16 +414,16 @@ mod tests {
             let agent = format!("User-Agent: {}", attempt.role);
             asked(format!("GET /{} HTTP/1.1", attempt.nonce), vec![agent])
         };
-        assert_eq!(room().fight(&CommandInjection, curl).len(), SHAPES.len() + BLIND.len());
+        assert_eq!(room().run_attack(&CommandInjection, curl).len(), SHAPES.len() + BLIND.len());
         let preview = |attempt: &Attempt| {
             asked(format!("GET /{} HTTP/1.1", attempt.nonce), vec!["User-Agent: bot".into()])
         };
-        assert!(room().fight(&CommandInjection, preview).is_empty());
+        assert!(room().run_attack(&CommandInjection, preview).is_empty());
         let fetched = |attempt: &Attempt| {
             let agent = format!("User-Agent: {}", attempt.role);
             asked(format!("GET /x;curl%20/{} HTTP/1.1", attempt.nonce), vec![agent])
         };
-        assert!(room().fight(&CommandInjection, fetched).is_empty());
+        assert!(room().run_attack(&CommandInjection, fetched).is_empty());
     }
 
     #[test]
@@ -446,8 +446,8 @@ mod tests {
                     Tried { attempt, evidence }
                 })
                 .collect();
-            let field = room.field();
-            CommandInjection.detect(&Trial { field: &field, aim, tried: &tried }).len()
+            let view = room.view();
+            CommandInjection.detect(&Trial { view: &view, aim, tried: &tried }).len()
         };
         assert_eq!(judge(&|seconds| seconds * 1000 + 30), BLIND.len());
         assert_eq!(judge(&|_| 30), 0, "never slow");
@@ -459,9 +459,9 @@ mod tests {
     fn numbers_are_tried_and_shells_are_by_design() {
         let schema = json!({"type": "object", "properties": {"port": {"type": "integer"}}});
         let room = TestTarget::of_tools(&[json!({"name": "who", "inputSchema": schema})]);
-        assert!(!room.fight(&CommandInjection, |attempt| answers(&attempt.role)).is_empty());
+        assert!(!room.run_attack(&CommandInjection, |attempt| answers(&attempt.role)).is_empty());
         let room = TestTarget::with_argument("run_command", "command", "ls");
-        let hits = room.fight(&CommandInjection, |attempt| answers(&attempt.role));
+        let hits = room.run_attack(&CommandInjection, |attempt| answers(&attempt.role));
         assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Low)));
     }
 }

@@ -70,24 +70,24 @@ impl Attack for CrossSessionLeak {
         true
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        if field.powers.identities.len() < 2 {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        if view.capabilities.identities.len() < 2 {
             return Vec::new();
         }
-        let mut aims = field.texts(&KINDS, true);
+        let mut aims = view.texts(&KINDS, true);
         aims.retain(|aim| {
             let Place::Argument { server, tool, .. } = &aim.place else { return false };
-            let tool = field.tool(server, tool);
+            let tool = view.tool(server, tool);
             aim.baseline.is_some()
-                && tool.is_some_and(|tool| tool_access::may_be_called(field, tool))
+                && tool.is_some_and(|tool| tool_access::may_be_called(view, tool))
         });
         aims.truncate(MAX_AIMS);
         aims
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let Some(field) = brief.field else { return Vec::new() };
-        let watchers = tool_access::watchers(field, aim.place.server(), "", WATCHERS);
+        let Some(view) = brief.view else { return Vec::new() };
+        let watchers = tool_access::watchers(view, aim.place.server(), "", WATCHERS);
         let nonce = brief.nonce();
         let form = "stored by one identity, returned to another";
         let Some(plant) = reach::attempt(aim, (0, form), nonce.clone(), nonce.as_str()) else {
@@ -130,7 +130,7 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let found = tried.evidence.exchanges.iter().find(shows)?;
     let name = found.sent.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
     let server = trial.aim.place.server();
-    let personal = trial.field.tool(server, name).is_some_and(tool_access::is_personal_tool);
+    let personal = trial.view.tool(server, name).is_some_and(tool_access::is_personal_tool);
     let title = format!(
         "`{name}` returns what another user sent to `{}` (cross-session leak)",
         trial.aim.place
@@ -167,7 +167,7 @@ mod tests {
         ]);
         room.works("ask_topic", Map::from_iter([("text".into(), json!("cats"))]), &answers("ok"));
         room.works(reader, Map::new(), &answers("cats"));
-        room.powers.identities = vec![Identity::default(), Identity::default()];
+        room.capabilities.identities = vec![Identity::default(), Identity::default()];
         room
     }
 
@@ -185,9 +185,9 @@ mod tests {
     #[test]
     fn a_planted_word_in_personal_answers_is_proof() {
         let leak = |attempt: &Attempt| attempt.nonce.to_string();
-        let hits = room("last_topic").fight(&CrossSessionLeak, shows("last_topic", leak));
+        let hits = room("last_topic").run_attack(&CrossSessionLeak, shows("last_topic", leak));
         assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Confirmed));
-        let hits = room("list_board").fight(&CrossSessionLeak, shows("list_board", leak));
+        let hits = room("list_board").run_attack(&CrossSessionLeak, shows("list_board", leak));
         assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Suspected));
     }
 
@@ -196,9 +196,11 @@ mod tests {
         let own = |attempt: &Attempt| {
             if attempt.role == "plant" { attempt.nonce.to_string() } else { "cats".to_owned() }
         };
-        assert!(room("last_topic").fight(&CrossSessionLeak, shows("last_topic", own)).is_empty());
+        assert!(
+            room("last_topic").run_attack(&CrossSessionLeak, shows("last_topic", own)).is_empty()
+        );
         let mut one = room("last_topic");
-        one.powers.identities.pop();
-        assert!(CrossSessionLeak.aims(&one.field()).is_empty());
+        one.capabilities.identities.pop();
+        assert!(CrossSessionLeak.aims(&one.view()).is_empty());
     }
 }

@@ -65,8 +65,8 @@ impl Attack for DataExfil {
         &[Need::SameHost]
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&[Kind::Url, Kind::Host, Kind::Path], true);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts(&[Kind::Url, Kind::Host, Kind::Path], true);
         aims.retain(|aim| {
             let Place::Argument { pointer, .. } = &aim.place else { return false };
             let to = aim.is(Kind::Url) || aim.is(Kind::Host) || tool_actions::is_output(aim);
@@ -98,13 +98,13 @@ impl Attack for DataExfil {
         let url = whole(&nonce);
         let made = reach::attempt(aim, (1, "content from the caller"), nonce, url);
         attempts.extend(made.and_then(|attempt| filled(attempt, aim, &content, Kind::Text)));
-        if let Some(ground) = brief.ground {
+        if let Some(canaries) = brief.canaries {
             let nonce = brief.nonce();
             let url = whole(&nonce);
             let made = reach::attempt(aim, (2, "file content"), nonce, url);
-            let path = ground.canary.display().to_string();
+            let path = canaries.canary.display().to_string();
             let made = made.and_then(|attempt| filled(attempt, aim, &path, Kind::Path));
-            let role = ground.canary_text.clone();
+            let role = canaries.canary_text.clone();
             attempts.extend(made.map(|attempt| Attempt { role, ..attempt }));
         }
         attempts
@@ -179,7 +179,7 @@ fn proof(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     // A line that another tool returned and that is not in the request.
     let given = plain(&tried.evidence.last().map(|last| last.sent.to_string()).unwrap_or_default());
     let own = trial.aim.place.tool();
-    let others = trial.field.knowledge.baselines.iter().filter(
+    let others = trial.view.knowledge.baselines.iter().filter(
         |known| !matches!(&known.step, Step::Call(call) if Some(call.tool.as_str()) == own),
     );
     for known in others.take(100) {
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn content_that_arrives_is_proof() {
-        let hits = room().fight(&DataExfil, |attempt| {
+        let hits = room().run_attack(&DataExfil, |attempt| {
             received(attempt, args(attempt)["text"].as_str().unwrap())
         });
         assert_eq!(hits.len(), 1);
@@ -247,21 +247,21 @@ mod tests {
     #[test]
     fn stored_content_is_worse() {
         let body = "{\"report\":\"Your appointment is on Friday at nine.\"}";
-        let hits = room().fight(&DataExfil, |attempt| received(attempt, body));
+        let hits = room().run_attack(&DataExfil, |attempt| received(attempt, body));
         assert!(hits.iter().any(|hit| hit.severity.is_none()));
     }
 
     #[test]
     fn a_connection_without_content_is_none() {
-        assert!(room().fight(&DataExfil, |attempt| received(attempt, "{}")).is_empty());
+        assert!(room().run_attack(&DataExfil, |attempt| received(attempt, "{}")).is_empty());
         let echo = |attempt: &Attempt| answers(&format!("{:?}", args(attempt)));
-        assert!(room().fight(&DataExfil, echo).is_empty());
-        assert!(room().fight(&DataExfil, |_| Evidence::default()).is_empty());
+        assert!(room().run_attack(&DataExfil, echo).is_empty());
+        assert!(room().run_attack(&DataExfil, |_| Evidence::default()).is_empty());
     }
 
     #[test]
     fn a_tool_that_takes_nothing_but_an_address_is_no_aim() {
         let room = TestTarget::with_argument("fetch", "url", "https://example.com/");
-        assert!(DataExfil.aims(&room.field()).is_empty());
+        assert!(DataExfil.aims(&room.view()).is_empty());
     }
 }

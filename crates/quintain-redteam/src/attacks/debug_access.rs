@@ -119,19 +119,19 @@ impl Attack for DebugAccess {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
         let aim = |place, baseline, schema| Aim { baseline, schema, ..Aim::at(place) };
         let mut aims: Vec<Aim> = Vec::new();
-        for (server, tool) in field.tools() {
-            let Some(name) = tool.name().filter(|_| tool_actions::may_call(field, tool)) else {
+        for (server, tool) in view.tools() {
+            let Some(name) = tool.name().filter(|_| tool_actions::may_call(view, tool)) else {
                 continue;
             };
             let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
-            let baseline = field.knowledge.baseline(server, name).cloned();
+            let baseline = view.knowledge.baseline(server, name).cloned();
             aims.push(aim(place, baseline, tool.input_schema().cloned().unwrap_or(Value::Null)));
         }
         aims.sort_by_key(|aim| !sounds(aim.place.tool().unwrap_or_default()));
-        for (server, surface) in field.surfaces {
+        for (server, surface) in view.surfaces {
             if !surface.resources.is_empty() || surface.declares("resources") {
                 aims.push(aim(Place::Uri { server: server.clone() }, None, Value::Null));
             }
@@ -156,16 +156,16 @@ impl Attack for DebugAccess {
         steps.into_iter().enumerate().map(attempt).collect()
     }
 
-    fn expects(&self, set: &[Attempt], field: &TargetView<'_>) -> Option<(usize, Indicator)> {
-        let text = field.powers.env_canary.clone().filter(|text| !text.is_empty())?;
+    fn expects(&self, set: &[Attempt], view: &TargetView<'_>) -> Option<(usize, Indicator)> {
+        let text = view.capabilities.env_canary.clone().filter(|text| !text.is_empty())?;
         (set.len() == 1).then_some((0, Indicator::Environment { text }))
     }
 
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
-        let canary = trial.field.powers.env_canary.as_deref();
+        let canary = trial.view.capabilities.env_canary.as_deref();
         let normally = trial.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
         let shows_anyway = inside(&normally, canary).is_some();
-        let tool = tool_actions::tool_of(trial.field, trial.aim);
+        let tool = tool_actions::tool_of(trial.view, trial.aim);
         let hits = trial.tried.iter().filter_map(|tried| {
             let what = inside(&tried.said(), canary)?;
             let plain = tried.attempt.form == "call";
@@ -237,7 +237,7 @@ fn calls(aim: &Aim, server: &str, tool: &str) -> Vec<(String, Value, Step)> {
 
 /// Resources with names that suggest debugging, listed or not.
 fn resources(brief: &Brief<'_>, server: &str) -> Vec<(String, Value, Step)> {
-    let surfaces = brief.field.into_iter().flat_map(|field| field.surfaces);
+    let surfaces = brief.view.into_iter().flat_map(|view| view.surfaces);
     let listed =
         surfaces.filter(|(of, _)| of == server).flat_map(|(_, surface)| &surface.resources);
     let listed = listed.filter_map(|resource| resource.uri()).filter(|uri| sounds(uri)).take(6);
@@ -265,7 +265,7 @@ fn inside(said: &str, canary: Option<&str>) -> Option<String> {
 
 fn hit(trial: &Trial<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit {
     let hit = placed(trial, tried, tool, what);
-    match &trial.field.powers.env_canary {
+    match &trial.view.capabilities.env_canary {
         Some(text) if !text.is_empty() && tried.said().contains(text.as_str()) => {
             hit.sign(Indicator::Environment { text: text.clone() })
         }
@@ -320,14 +320,14 @@ mod tests {
 
     fn room(tool: Value) -> TestTarget {
         let mut room = TestTarget::of_tools(&[tool]);
-        room.powers.env_canary = Some(CANARY.into());
+        room.capabilities.env_canary = Some(CANARY.into());
         room
     }
 
     #[test]
     fn the_canary_of_the_environment_is_proof() {
         let room = room(json!({"name": "inspect_process"}));
-        let hits = room.fight(&DebugAccess, |_| answers(&format!("{{\"X\": \"{CANARY}\"}}")));
+        let hits = room.run_attack(&DebugAccess, |_| answers(&format!("{{\"X\": \"{CANARY}\"}}")));
         assert_eq!(hits[0].fault, "tool");
         assert!(hits[0].note.is_none());
     }
@@ -336,12 +336,12 @@ mod tests {
     fn variables_with_values_are_proof_and_names_are_none() {
         let room = room(json!({"name": "debug_env", "description": "The environment."}));
         let dump = "PATH=/usr/bin:/bin\nHOME=/root\n";
-        let hits = room.fight(&DebugAccess, |_| answers(dump));
+        let hits = room.run_attack(&DebugAccess, |_| answers(dump));
         assert_eq!(hits[0].severity, Some(Severity::Medium));
         let tips = "Look at the environment first: PATH, HOME and LANG.";
-        assert!(room.fight(&DebugAccess, |_| answers(tips)).is_empty());
-        assert!(room.fight(&DebugAccess, |_| answers("debug: on")).is_empty());
-        assert!(room.fight(&DebugAccess, |_| Evidence::default()).is_empty());
+        assert!(room.run_attack(&DebugAccess, |_| answers(tips)).is_empty());
+        assert!(room.run_attack(&DebugAccess, |_| answers("debug: on")).is_empty());
+        assert!(room.run_attack(&DebugAccess, |_| Evidence::default()).is_empty());
     }
 
     #[test]
@@ -350,7 +350,7 @@ mod tests {
             "level": {"type": "string", "enum": ["short", "debug"]}}});
         let mut room = room(json!({"name": "diagnose", "inputSchema": schema}));
         room.works("diagnose", Map::new(), &answers("good"));
-        let hits = room.fight(&DebugAccess, |attempt| {
+        let hits = room.run_attack(&DebugAccess, |attempt| {
             let is_debug = args(attempt).get("level").is_some_and(|level| level == "debug");
             answers(if is_debug { CANARY } else { "good" })
         });
@@ -362,7 +362,7 @@ mod tests {
     fn hidden_flags_count_only_if_they_change_something() {
         let mut room = room(json!({"name": "get_time", "inputSchema": {"type": "object"}}));
         room.works("get_time", Map::new(), &answers("noon"));
-        let hits = room.fight(&DebugAccess, |attempt| {
+        let hits = room.run_attack(&DebugAccess, |attempt| {
             answers(if args(attempt).contains_key("debug") { CANARY } else { "noon" })
         });
         assert_eq!(hits.iter().map(|hit| hit.fault).collect::<Vec<_>>(), ["flag"]);
@@ -372,7 +372,7 @@ mod tests {
     fn resources_are_read_whether_listed_or_not() {
         let mut room = room(json!({"name": "x"}));
         room.surfaces[0].1.resources.push(Resource(json!({"uri": "docs://a"})));
-        let hits = room.fight(&DebugAccess, |attempt| {
+        let hits = room.run_attack(&DebugAccess, |attempt| {
             let uri = attempt.payload.as_ref().and_then(Value::as_str).unwrap_or_default();
             answers(if uri == "debug://state" { CANARY } else { "no" })
         });

@@ -56,7 +56,7 @@ const KINDS: [Kind; 6] =
 const MAX_AIMS: usize = 8;
 
 /// A response that takes longer ends the row.
-const PATIENCE: Duration = Duration::from_millis(400);
+const SLOW_AFTER: Duration = Duration::from_millis(400);
 /// A tool that takes longer for an innocent text is skipped, since its rows would take a minute. A busy machine
 /// may be slow once; a tool that is also slow for the first harmless text is skipped then.
 const SLOW: Duration = Duration::from_secs(1);
@@ -162,8 +162,8 @@ impl Attack for DosGrowth {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, true);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts(&KINDS, true);
         aims.retain(|aim| {
             let meant = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
             let quick = aim.baseline.as_ref().is_some_and(|usual| usual.exchange.took < SLOW);
@@ -194,7 +194,7 @@ impl Attack for DosGrowth {
             form: "growing texts".to_owned(),
             set: 0,
             role: String::new(),
-            action: Action::Until { steps, identity: 0, patience: PATIENCE },
+            action: Action::Until { steps, identity: 0, slow_after: SLOW_AFTER },
             nonce: brief.nonce(),
             payload: None,
         }]
@@ -304,15 +304,15 @@ mod tests {
     /// The hits for a target that takes `cost` milliseconds for a text.
     fn judged(argument: &str, cost: impl Fn(&str) -> f64) -> Vec<Hit> {
         let room = TestTarget::with_argument("check", argument, "hello");
-        room.fight(&DosGrowth, |attempt| {
-            let Action::Until { steps, patience, .. } = &attempt.action else { panic!() };
+        room.run_attack(&DosGrowth, |attempt| {
+            let Action::Until { steps, slow_after, .. } = &attempt.action else { panic!() };
             let mut evidence = Evidence::default();
             for step in steps {
                 let Step::Call(call) = step else { panic!() };
                 let text = call.args[argument].as_str().unwrap();
                 let mut exchange = answers("ok").exchanges.remove(0);
                 exchange.took = Duration::from_secs_f64(cost(text) / 1e3);
-                let slow = exchange.took > *patience;
+                let slow = exchange.took > *slow_after;
                 evidence.exchanges.push(exchange);
                 if slow {
                     break;
@@ -370,8 +370,8 @@ mod tests {
     #[test]
     fn only_texts_and_patterns_are_tried() {
         let room = TestTarget::with_argument("read", "path", "/tmp/x");
-        assert!(DosGrowth.aims(&room.field()).is_empty());
+        assert!(DosGrowth.aims(&room.view()).is_empty());
         let room = TestTarget::with_argument("create_note", "text", "x");
-        assert!(DosGrowth.aims(&room.field()).is_empty(), "it would be kept");
+        assert!(DosGrowth.aims(&room.view()).is_empty(), "it would be kept");
     }
 }

@@ -75,9 +75,9 @@ impl Attack for DosMalformed {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
-        for (server, _) in field.surfaces {
+        for (server, _) in view.surfaces {
             for message in ["frame", "tools/call"] {
                 let place = Place::Message { server: server.clone(), message: message.to_owned() };
                 aims.push(Aim::at(place));
@@ -88,9 +88,9 @@ impl Attack for DosMalformed {
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Place::Message { server, message } = &aim.place else { return Vec::new() };
-        let actions = match (message.as_str(), brief.field) {
-            ("frame", field) => frames(field, server),
-            (_, Some(field)) => calls(field, server),
+        let actions = match (message.as_str(), brief.view) {
+            ("frame", view) => frames(view, server),
+            (_, Some(view)) => calls(view, server),
             _ => Vec::new(),
         };
         let attempt = |(set, (form, role, action)): (usize, (String, String, Action))| Attempt {
@@ -117,13 +117,13 @@ impl Attack for DosMalformed {
 type Planned = (String, String, Action);
 
 /// Messages that no client should send. The first one is the innocent control.
-fn frames(field: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
+fn frames(view: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
     let text = |text: &str| text.as_bytes().to_vec();
     // A call that reaches a tool exercises more code than a ping.
-    let mut tools = field.into_iter().flat_map(TargetView::tools);
+    let mut tools = view.into_iter().flat_map(TargetView::tools);
     let known = tools.find_map(|(of, tool)| {
         let argument = tool.properties()?.keys().next()?.as_str();
-        let may = of == server && field.is_some_and(|field| tool_actions::may_call(field, tool));
+        let may = of == server && view.is_some_and(|view| tool_actions::may_call(view, tool));
         Some((tool.name().filter(|_| may)?, argument))
     });
     let (tool, argument) = known.unwrap_or(("quintain", "a"));
@@ -180,10 +180,10 @@ fn frames(field: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
 
 /// Calls that may crash a tool. Wrong types share one session, since they rarely have an effect; each huge number
 /// gets a separate session.
-fn calls(field: &TargetView<'_>, server: &str) -> Vec<Planned> {
-    let tools: Vec<_> = field
+fn calls(view: &TargetView<'_>, server: &str) -> Vec<Planned> {
+    let tools: Vec<_> = view
         .tools()
-        .filter(|(of, tool)| *of == server && tool_actions::may_call(field, tool))
+        .filter(|(of, tool)| *of == server && tool_actions::may_call(view, tool))
         .map(|(_, tool)| tool)
         .collect();
     let call = |tool: &str, args| {
@@ -218,7 +218,7 @@ fn calls(field: &TargetView<'_>, server: &str) -> Vec<Planned> {
             Action::Alone { steps, identity: 0 },
         ));
     }
-    let numbers = field.knowledge.aims.iter().filter_map(|aim| {
+    let numbers = view.knowledge.aims.iter().filter_map(|aim| {
         let Place::Argument { server: of, tool, pointer } = &aim.place else { return None };
         let name = tool_actions::last_name(aim);
         let waits = words(&name).iter().chain(&words(tool)).any(|w| WAITS.contains(&w.as_str()));
@@ -301,7 +301,7 @@ fn hit(trial: &Trial<'_>, tried: &Tried, harm: &Harm) -> Hit {
         (place, title)
     };
     let hit = Hit::confirmed(title, harm.what.clone()).by(tried).fault("ends").at(place);
-    if trial.field.powers.http {
+    if trial.view.capabilities.http {
         // An HTTP server is then unavailable to other clients as well.
         hit.severity(Severity::High)
     } else if matches!(tried.attempt.action, Action::Frame { .. }) {
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_process_that_ends_is_proof_and_the_message_is_named() {
-        let hits = room().fight(&DosMalformed, |attempt| match attempt.form.as_str() {
+        let hits = room().run_attack(&DosMalformed, |attempt| match attempt.form.as_str() {
             "deep nesting" => gone(),
             "null" => silent("ping"),
             _ => answers("pong"),
@@ -358,13 +358,13 @@ mod tests {
         let error = |_: &Attempt| {
             comes(Outcome::RpcError { code: -32700, message: "Parse error".into(), data: None })
         };
-        assert!(room().fight(&DosMalformed, error).is_empty());
-        assert!(room().fight(&DosMalformed, |_| Evidence::default()).is_empty());
+        assert!(room().run_attack(&DosMalformed, error).is_empty());
+        assert!(room().run_attack(&DosMalformed, |_| Evidence::default()).is_empty());
     }
 
     #[test]
     fn who_does_not_survive_an_innocent_message_proves_nothing() {
-        assert!(room().fight(&DosMalformed, |_| gone()).is_empty());
+        assert!(room().run_attack(&DosMalformed, |_| gone()).is_empty());
     }
 
     #[test]
@@ -378,19 +378,19 @@ mod tests {
             evidence.exchanges.push(pong);
             evidence
         };
-        assert!(room().fight(&DosMalformed, slow).is_empty());
+        assert!(room().run_attack(&DosMalformed, slow).is_empty());
     }
 
     #[test]
     fn only_numbers_without_a_bound_are_made_huge() {
         let room = room();
-        let planned = calls(&room.field(), "s");
+        let planned = calls(&room.view(), "s");
         let forms: Vec<&str> = planned.iter().map(|(form, ..)| form.as_str()).collect();
         assert_eq!(
             forms,
             ["innocent message", "arguments of wrong types", "huge number for make_table.columns"]
         );
-        let hits = room.fight(&DosMalformed, |attempt| {
+        let hits = room.run_attack(&DosMalformed, |attempt| {
             if attempt.form.starts_with("huge") { gone() } else { answers("pong") }
         });
         assert_eq!(hits.len(), 2, "the frame and the argument");

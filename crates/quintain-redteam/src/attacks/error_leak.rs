@@ -87,13 +87,13 @@ impl Attack for ErrorLeak {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let tools = field.tools().filter(|(_, tool)| tool_actions::may_call(field, tool));
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let tools = view.tools().filter(|(_, tool)| tool_actions::may_call(view, tool));
         tools
             .filter_map(|(server, tool)| {
                 let name = tool.name()?;
                 let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
-                let baseline = field.knowledge.baseline(server, name).cloned();
+                let baseline = view.knowledge.baseline(server, name).cloned();
                 let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
                 Some(Aim { baseline, schema, ..Aim::at(place) })
             })
@@ -101,7 +101,7 @@ impl Attack for ErrorLeak {
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let (Some(field), Place::Tool { server, tool }) = (brief.field, &aim.place) else {
+        let (Some(view), Place::Tool { server, tool }) = (brief.view, &aim.place) else {
             return Vec::new();
         };
         let args = match aim.baseline.as_ref().map(|known| &known.step) {
@@ -121,7 +121,7 @@ impl Attack for ErrorLeak {
                 payload,
             });
         };
-        for (pointer, known) in leaves(field, server, tool, &args) {
+        for (pointer, known) in leaves(view, server, tool, &args) {
             let whole = Value::Object(args.clone());
             let innocent = whole.pointer(pointer);
             for (form, value) in odd_values(innocent, known.is(Kind::Number), &brief.nonce()) {
@@ -157,13 +157,13 @@ impl Attack for ErrorLeak {
 
 /// The arguments with which errors are provoked, those of the innocent call first.
 fn leaves<'f>(
-    field: &'f TargetView<'_>,
+    view: &'f TargetView<'_>,
     server: &str,
     tool: &str,
     args: &Map<String, Value>,
 ) -> Vec<(&'f str, &'f Aim)> {
     let whole = Value::Object(args.clone());
-    let of_tool = field.knowledge.aims.iter().filter_map(|aim| match &aim.place {
+    let of_tool = view.knowledge.aims.iter().filter_map(|aim| match &aim.place {
         Place::Argument { server: of, tool: name, pointer } if of == server && name == tool => {
             Some((pointer.as_str(), aim))
         }
@@ -247,17 +247,17 @@ fn leaks(trial: &Trial<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
 
 /// An absolute path that the server does not name on purpose.
 fn path(trial: &Trial<'_>, tried: &Tried, said: &str) -> Option<String> {
-    let field = trial.field;
+    let view = trial.view;
     let is_told = |root: &Path| {
         let root = root.display().to_string();
-        let by_surface = field.surfaces.iter().any(|(_, surface)| {
+        let by_surface = view.surfaces.iter().any(|(_, surface)| {
             let tools = surface.tools.iter().filter_map(|tool| tool.description());
             tools.chain(surface.instructions.as_deref()).any(|text| text.contains(&root))
         });
-        let mut calls = field.knowledge.baselines.iter();
+        let mut calls = view.knowledge.baselines.iter();
         by_surface || calls.any(|known| known.exchange.outcome.said().contains(&root))
     };
-    let told: Vec<&Path> = field
+    let told: Vec<&Path> = view
         .knowledge
         .roots
         .iter()
@@ -318,7 +318,7 @@ fn hit(trial: &Trial<'_>, tried: &Tried, fault: &'static str, what: String) -> H
         let kinds =
             leaks::detectors(Family::Secret).into_iter().map(|one| one.meta().id.to_owned());
         hit.severity(Severity::High).sign(Indicator::leaks(kinds.collect()))
-    } else if fault == "path" && !trial.field.powers.http {
+    } else if fault == "path" && !trial.view.capabilities.http {
         // A client that starts the server knows its paths.
         hit.severity(Severity::Info).sign(Indicator::Tells { kinds: vec![fault.to_owned()] })
     } else {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     fn faults(room: &TestTarget, text: &str) -> Vec<&'static str> {
-        room.fight(&ErrorLeak, |_| fails(text)).into_iter().map(|hit| hit.fault).collect()
+        room.run_attack(&ErrorLeak, |_| fails(text)).into_iter().map(|hit| hit.fault).collect()
     }
 
     fn room() -> TestTarget {
@@ -368,7 +368,7 @@ mod tests {
         let sql = "no such column: x while executing SELECT x FROM totals WHERE month = ?";
         assert_eq!(faults(&room(), sql), ["statement"]);
         let url = "cannot connect to postgres://admin:hT7wq9Zk2LmX@db.internal.corp/main";
-        let hits = room().fight(&ErrorLeak, |_| fails(url));
+        let hits = room().run_attack(&ErrorLeak, |_| fails(url));
         assert_eq!((hits[0].fault, hits[0].severity), ("secret", Some(Severity::High)));
     }
 
@@ -383,13 +383,13 @@ mod tests {
         ] {
             assert_eq!(faults(&room(), text), [""; 0], "{text}");
         }
-        assert!(room().fight(&ErrorLeak, |_| answers("at /srv/app/x.js")).is_empty());
+        assert!(room().run_attack(&ErrorLeak, |_| answers("at /srv/app/x.js")).is_empty());
     }
 
     #[test]
     fn what_was_sent_or_is_shown_anyway_does_not_count() {
         let quote = |attempt: &Attempt| fails(&format!("bad value {:?}", attempt.payload));
-        assert!(room().fight(&ErrorLeak, quote).is_empty());
+        assert!(room().run_attack(&ErrorLeak, quote).is_empty());
         let mut room =
             TestTarget::of_tools(&[json!({"name": "get", "inputSchema": {"type": "object",
             "properties": {"id": {"type": "string"}}}})]);
@@ -414,7 +414,7 @@ mod tests {
             let text = "Path '/srv/x' is outside of the allowed repository '/srv/repo2/y'";
             let place = format!("{tool}.{name}");
             assert!(
-                !room.fight(&ErrorLeak, |_| fails(text)).iter().any(|hit| {
+                !room.run_attack(&ErrorLeak, |_| fails(text)).iter().any(|hit| {
                     hit.place.as_ref().is_some_and(|found| found.to_string() == place)
                 })
             );
@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn the_argument_is_named_and_one_is_enough() {
-        let hits = room().fight(&ErrorLeak, |attempt| {
+        let hits = room().run_attack(&ErrorLeak, |attempt| {
             if attempt.role.is_empty() { fails("no") } else { fails("in /srv/app/x/y.py") }
         });
         assert_eq!(hits.len(), 1);

@@ -74,22 +74,22 @@ impl Attack for ExcessiveAgency {
         true
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let servers = field.surfaces.iter().map(|(server, _)| server);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let servers = view.surfaces.iter().map(|(server, _)| server);
         servers
-            .filter(|server| !promising(field, server).is_empty())
+            .filter(|server| !promising(view, server).is_empty())
             .map(|server| Aim::at(Place::Server { server: server.clone() }))
             .collect()
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let Some(field) = brief.field else { return Vec::new() };
+        let Some(view) = brief.view else { return Vec::new() };
         let server = aim.place.server();
-        let tools = promising(field, server);
+        let tools = promising(view, server);
         let mut attempts = Vec::new();
         // One watcher per session, so that a watcher that changes data itself spoils only that session. The
         // sessions run in sequence, since they may share state.
-        let mut watchers = tool_access::watchers(field, server, "", WATCHERS);
+        let mut watchers = tool_access::watchers(view, server, "", WATCHERS);
         if watchers.is_empty() && !brief.roots.is_empty() {
             // No tool shows the state, but files can be watched.
             watchers.push(ping(server));
@@ -145,12 +145,12 @@ impl Promise {
 }
 
 /// Calls of tools with such annotations, the strongest claims first.
-fn promising(field: &TargetView<'_>, server: &str) -> Vec<(Promise, Step)> {
-    let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
+fn promising(view: &TargetView<'_>, server: &str) -> Vec<(Promise, Step)> {
+    let baselines = view.knowledge.baselines.iter().filter(|known| known.server == server);
     let mut found: Vec<(Promise, Step)> = baselines
         .filter_map(|baseline| {
-            let tool = tool_access::tool_of(field, baseline)?;
-            let promise = Promise::of(tool).filter(|_| tool_access::may_be_called(field, tool))?;
+            let tool = tool_access::tool_of(view, baseline)?;
+            let promise = Promise::of(tool).filter(|_| tool_access::may_be_called(view, tool))?;
             Some((promise, baseline.step.clone()))
         })
         .collect();
@@ -260,7 +260,7 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
     let calls = calls(tried);
     let mut hits = Vec::new();
     for (at, call) in calls.iter().enumerate() {
-        let Some(promise) = trial.field.tool(server, call.tool).and_then(Promise::of) else {
+        let Some(promise) = trial.view.tool(server, call.tool).and_then(Promise::of) else {
             continue;
         };
         let again = calls.get(at + 1).filter(|next| next.tool == call.tool);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     fn faults(hints: Value, shown: &'static [&'static str]) -> Vec<&'static str> {
-        let hits = room(hints).fight(&ExcessiveAgency, looks(shown));
+        let hits = room(hints).run_attack(&ExcessiveAgency, looks(shown));
         hits.iter().map(|hit| hit.fault).collect()
     }
 
@@ -392,17 +392,17 @@ mod tests {
     fn another_change_by_the_same_call_is_not_idempotent() {
         let hints = json!({"idempotentHint": true, "destructiveHint": true, "readOnlyHint": false});
         let mut room = room(hints);
-        room.powers.destructive = true;
-        let fight = |shown| room.fight(&ExcessiveAgency, looks(shown)).len();
-        assert_eq!(fight(&["9", "9", "8", "8", "7", "7"]), 1);
-        assert_eq!(fight(&["9", "9", "8", "8", "8", "8"]), 0);
+        room.capabilities.destructive = true;
+        let run_attack = |shown| room.run_attack(&ExcessiveAgency, looks(shown)).len();
+        assert_eq!(run_attack(&["9", "9", "8", "8", "7", "7"]), 1);
+        assert_eq!(run_attack(&["9", "9", "8", "8", "8", "8"]), 0);
     }
 
     #[test]
     fn a_file_that_changes_with_one_tool_only_is_its_work() {
         let room = room(json!({"readOnlyHint": true}));
         let faults = |changes: &[(&str, usize, bool)]| {
-            let hits = room.fight(&ExcessiveAgency, |attempt| {
+            let hits = room.run_attack(&ExcessiveAgency, |attempt| {
                 let mut evidence = looks(&["a"; 4])(attempt);
                 evidence.observations = changes
                     .iter()
@@ -424,10 +424,10 @@ mod tests {
 
     #[test]
     fn without_claims_or_watchers_there_is_nothing_to_prove() {
-        assert!(ExcessiveAgency.aims(&room(json!({})).field()).is_empty());
+        assert!(ExcessiveAgency.aims(&room(json!({})).view()).is_empty());
         let mut alone =
             TestTarget::of_tools(&[json!({"name": "x", "annotations": {"readOnlyHint": true}})]);
         alone.works("x", Map::new(), &answers("ok"));
-        assert!(alone.fight(&ExcessiveAgency, |_| answers("x")).is_empty());
+        assert!(alone.run_attack(&ExcessiveAgency, |_| answers("x")).is_empty());
     }
 }

@@ -69,8 +69,8 @@ impl Attack for HiddenTool {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let servers = field.surfaces.iter().filter(|(_, surface)| !surface.tools.is_empty());
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let servers = view.surfaces.iter().filter(|(_, surface)| !surface.tools.is_empty());
         let place = |server: &String| Place::Message {
             server: server.clone(),
             message: "tools/call".to_owned(),
@@ -79,11 +79,11 @@ impl Attack for HiddenTool {
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let Some(field) = brief.field else { return Vec::new() };
+        let Some(view) = brief.view else { return Vec::new() };
         let server = aim.place.server();
         let mut attempts = Vec::new();
-        for (set, (name, form)) in candidates(field, server).into_iter().enumerate() {
-            let args = arguments(field, server, &name);
+        for (set, (name, form)) in candidates(view, server).into_iter().enumerate() {
+            let args = arguments(view, server, &name);
             let call = |tool: &str| {
                 let server = Some(server.to_owned()).filter(|server| !server.is_empty());
                 vec![Step::Call(ToolCall { tool: tool.to_owned(), args: args.clone(), server })]
@@ -103,19 +103,19 @@ impl Attack for HiddenTool {
 }
 
 /// Names to try, those mentioned in a text first.
-fn candidates(field: &TargetView<'_>, server: &str) -> Vec<(String, &'static str)> {
+fn candidates(view: &TargetView<'_>, server: &str) -> Vec<(String, &'static str)> {
     let listed: BTreeSet<&str> =
-        field.tools().filter(|(of, _)| *of == server).filter_map(|(_, tool)| tool.name()).collect();
+        view.tools().filter(|(of, _)| *of == server).filter_map(|(_, tool)| tool.name()).collect();
     let mut found: Vec<(String, &'static str)> = Vec::new();
     let mut add = |name: String, form: &'static str, most: usize| {
-        let destroys = is_destructive(&name) && !field.powers.destructive;
+        let destroys = is_destructive(&name) && !view.capabilities.destructive;
         let known = listed.contains(name.as_str()) || found.iter().any(|(known, _)| *known == name);
         if !destroys && !known && found.len() < most {
             found.push((name, form));
         }
     };
-    let shown = names::listed(field);
-    for listed in listed::texts(field).iter().filter(|listed| listed.place.server() == server) {
+    let shown = names::listed(view);
+    for listed in listed::texts(view).iter().filter(|listed| listed.place.server() == server) {
         let named = names::called_tools(listed.text).into_iter().chain(names::in_text(listed.text));
         for name in named.filter(|_| listed.text.contains(' ')) {
             if !shown.contains(name.as_str()) {
@@ -123,7 +123,7 @@ fn candidates(field: &TargetView<'_>, server: &str) -> Vec<(String, &'static str
             }
         }
     }
-    let errors = field.knowledge.silent.iter().filter(|silent| silent.server == server);
+    let errors = view.knowledge.silent.iter().filter(|silent| silent.server == server);
     for name in errors.flat_map(|silent| names::in_text(&silent.why)) {
         if !shown.contains(name.as_str()) {
             add(name, "mentioned in an error", MAX_MENTIONED);
@@ -154,13 +154,13 @@ fn relative(name: &str, other: &str) -> Option<String> {
 }
 
 /// The arguments of the listed tool for the same objects.
-fn arguments(field: &TargetView<'_>, server: &str, name: &str) -> Map<String, serde_json::Value> {
+fn arguments(view: &TargetView<'_>, server: &str, name: &str) -> Map<String, serde_json::Value> {
     let things = |name: &str| -> Vec<String> {
         let singular = |word: &String| word.trim_end_matches('s').to_owned();
         words(name).iter().skip(1).map(singular).collect()
     };
     let wanted = things(name);
-    let same = field.knowledge.baselines.iter().find(|baseline| {
+    let same = view.knowledge.baselines.iter().find(|baseline| {
         let called = match &baseline.step {
             Step::Call(call) => call.tool.as_str(),
             Step::Request { .. } => "",
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_mentioned_tool_that_answers_is_confirmed() {
-        let hits = room().fight(&HiddenTool, |attempt| {
+        let hits = room().run_attack(&HiddenTool, |attempt| {
             if is(attempt, "export_users") { answers("ann, bob") } else { unknown() }
         });
         assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Confirmed));
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn an_error_about_arguments_is_suspected() {
-        let hits = room().fight(&HiddenTool, |attempt| {
+        let hits = room().run_attack(&HiddenTool, |attempt| {
             if !is(attempt, "admin_users") {
                 return unknown();
             }
@@ -280,21 +280,21 @@ mod tests {
 
     #[test]
     fn servers_that_refuse_or_answer_everything_are_clean() {
-        assert!(room().fight(&HiddenTool, |_| unknown()).is_empty());
-        assert!(room().fight(&HiddenTool, |_| answers("hello")).is_empty());
+        assert!(room().run_attack(&HiddenTool, |_| unknown()).is_empty());
+        assert!(room().run_attack(&HiddenTool, |_| answers("hello")).is_empty());
         let echo = |attempt: &Attempt| {
             let name = attempt.payload.as_ref().map_or("x".into(), ToString::to_string);
             comes(Outcome::ToolError(json!({"isError": true, "content":
                 [{"type": "text", "text": format!("Unknown tool: {name}. Did you mean list_users?")}]})))
         };
-        assert!(room().fight(&HiddenTool, echo).is_empty());
+        assert!(room().run_attack(&HiddenTool, echo).is_empty());
     }
 
     #[test]
     fn what_destroys_is_not_called() {
         let room = room();
         let names: Vec<String> =
-            candidates(&room.field(), "s").into_iter().map(|(name, _)| name).collect();
+            candidates(&room.view(), "s").into_iter().map(|(name, _)| name).collect();
         assert!(names.iter().all(|name| !name.starts_with("delete")), "{names:?}");
         assert!(!names.contains(&"user_id".to_owned()) && names.contains(&"list_user".to_owned()));
         assert!(names.len() <= MAX_MENTIONED + MAX_RELATIVES);

@@ -40,10 +40,10 @@ pub(super) fn call(tool: &str, args: &Map<String, Value>) -> HttpRequest {
 
 /// A harmless call that works, preferably one with a response that depends on the caller. Without such a call, the
 /// list of tools.
-pub(super) fn harmless(field: &TargetView<'_>, server: &str) -> HttpRequest {
+pub(super) fn harmless(view: &TargetView<'_>, server: &str) -> HttpRequest {
     let mut calls: Vec<&Baseline> =
-        tool_access::readers(field, server).filter(|baseline| baseline.server == server).collect();
-    calls.sort_by_key(|baseline| !tool_access::is_personal_call(field, baseline));
+        tool_access::readers(view, server).filter(|baseline| baseline.server == server).collect();
+    calls.sort_by_key(|baseline| !tool_access::is_personal_call(view, baseline));
     match calls.first().map(|baseline| &baseline.step) {
         Some(Step::Call(known)) => call(&known.tool, &known.args),
         _ => list(),

@@ -77,11 +77,11 @@ impl Attack for HttpHostOrigin {
         &[Need::Http, Need::SameHost]
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        if !field.powers.http || !field.powers.loopback {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        if !view.capabilities.http || !view.capabilities.loopback {
             return Vec::new();
         }
-        let places = field.surfaces.iter().flat_map(|(server, _)| {
+        let places = view.surfaces.iter().flat_map(|(server, _)| {
             ["Host", "Origin"]
                 .map(|header| Place::Header { server: server.clone(), header: header.to_owned() })
         });
@@ -93,7 +93,7 @@ impl Attack for HttpHostOrigin {
         let is_host = header == "Host";
         let values: &[(&str, &str)] = if is_host { &HOSTS } else { &ORIGINS };
         // With the HTTP+SSE transport, the page requests the stream as well.
-        let fresh = brief.field.is_some_and(|field| field.powers.sse);
+        let fresh = brief.view.is_some_and(|view| view.capabilities.sse);
         let good = HttpRequest { identity: Some(0), fresh, ..http::initialize() };
         let with = |added: &[(&str, &str)]| {
             let mut request = good.clone();
@@ -168,7 +168,7 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried], looks: bool) -> Option<Hit> {
     if rebinds || looks || lets_in(tried, value) {
         let hit = Hit::confirmed(title, what).by(bad).fault("rebinding");
         // A web page does not have the credentials.
-        let weaker = trial.field.powers.credentials;
+        let weaker = trial.view.capabilities.credentials;
         return Some(if weaker { hit.severity(Severity::Medium) } else { hit });
     }
     let other = if header == "Host" { "Origin" } else { "Host" };
@@ -206,7 +206,7 @@ mod tests {
 
     fn room() -> TestTarget {
         let mut room = TestTarget::of_tools(&[json!({"name": "a"})]);
-        (room.powers.http, room.powers.loopback) = (true, true);
+        (room.capabilities.http, room.capabilities.loopback) = (true, true);
         room
     }
 
@@ -221,13 +221,13 @@ mod tests {
 
     #[test]
     fn host_and_origin_are_two_findings() {
-        let hits = room().fight(&HttpHostOrigin, |_| lists());
+        let hits = room().run_attack(&HttpHostOrigin, |_| lists());
         assert_eq!(hits.len(), HOSTS.len() + ORIGINS.len());
     }
 
     /// The hits for a server that checks this header.
     fn refusing(header: &str, preflight: &Evidence, simple: bool) -> Vec<Hit> {
-        room().fight(&HttpHostOrigin, |attempt| match attempt.role.as_str() {
+        room().run_attack(&HttpHostOrigin, |attempt| match attempt.role.as_str() {
             "preflight" => preflight.clone(),
             "simple" if !simple => replies(415, &json!({})),
             _ if sent(attempt, header).is_some() => forbidden(),
@@ -263,7 +263,7 @@ mod tests {
             _ if sent(attempt, "Host").is_some() => forbidden(),
             _ => lists(),
         };
-        let hits = room().fight(&HttpHostOrigin, prefix);
+        let hits = room().run_attack(&HttpHostOrigin, prefix);
         assert_eq!(hits.len(), 1);
         assert!(hits[0].title.contains("begins with localhost"), "{}", hits[0].title);
         assert_eq!(hits[0].confidence, Confidence::Confirmed);
@@ -276,7 +276,7 @@ mod tests {
             replies(421, &json!({})),
             replies(200, &json!({"error": {"message": "bad host"}})),
         ] {
-            let hits = room().fight(&HttpHostOrigin, |attempt| {
+            let hits = room().run_attack(&HttpHostOrigin, |attempt| {
                 if attempt.role == "good" { lists() } else { answer.clone() }
             });
             assert!(hits.is_empty());
@@ -285,9 +285,9 @@ mod tests {
 
     #[test]
     fn without_a_good_request_or_elsewhere_nothing_is_proved() {
-        assert!(room().fight(&HttpHostOrigin, |_| forbidden()).is_empty());
+        assert!(room().run_attack(&HttpHostOrigin, |_| forbidden()).is_empty());
         let mut remote = room();
-        remote.powers.loopback = false;
-        assert!(HttpHostOrigin.aims(&remote.field()).is_empty());
+        remote.capabilities.loopback = false;
+        assert!(HttpHostOrigin.aims(&remote.view()).is_empty());
     }
 }

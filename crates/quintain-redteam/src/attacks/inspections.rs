@@ -42,9 +42,9 @@ impl SurfaceInspection for Inspection {
     }
 
     fn inspect(&self, surfaces: &[(String, Surface)]) -> Vec<(FindingText, Option<Place>)> {
-        let (knowledge, powers) = (Knowledge::default(), Capabilities::default());
-        let field = TargetView { surfaces, knowledge: &knowledge, powers: &powers };
-        self.0.inspect(&field).into_iter().map(text).collect()
+        let (knowledge, capabilities) = (Knowledge::default(), Capabilities::default());
+        let view = TargetView { surfaces, knowledge: &knowledge, capabilities: &capabilities };
+        self.0.inspect(&view).into_iter().map(text).collect()
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) struct Known(String);
 
 impl Known {
     /// The request, the identity that sent it, and what the server returns about the caller.
-    pub(super) fn of(field: &TargetView<'_>, tried: &Tried) -> Self {
+    pub(super) fn of(view: &TargetView<'_>, tried: &Tried) -> Self {
         let mut known = String::new();
         let mut add = |text: &str| {
             known.push_str(text);
@@ -78,14 +78,14 @@ impl Known {
         if let Action::Steps { steps, .. } | Action::Alone { steps, .. } = &tried.attempt.action {
             steps.iter().for_each(|step| add(&serde_json::to_string(step).unwrap_or_default()));
         }
-        if let Some(identity) = field.powers.identities.first() {
+        if let Some(identity) = view.capabilities.identities.first() {
             add(&identity.name);
             identity.default_args.values().for_each(|value| add(&value.to_string()));
         }
-        for baseline in &field.knowledge.baselines {
+        for baseline in &view.knowledge.baselines {
             // Quintain chose these values.
             tool_access::arguments(baseline).values().for_each(|value| add(&value.to_string()));
-            let own = tool_access::tool_of(field, baseline).is_some_and(is_about_caller);
+            let own = tool_access::tool_of(view, baseline).is_some_and(is_about_caller);
             if own {
                 add(&baseline.exchange.outcome.said());
             }
@@ -203,18 +203,18 @@ fn is_field_of(kind: &str, key: &str) -> bool {
 }
 
 /// Every place with a harmless request: calls that work, resources, prompts without required arguments.
-pub(crate) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
+pub(crate) fn aims(view: &TargetView<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
-    for baseline in &field.knowledge.baselines {
-        let Some(tool) = tool_access::tool_of(field, baseline) else { continue };
+    for baseline in &view.knowledge.baselines {
+        let Some(tool) = tool_access::tool_of(view, baseline) else { continue };
         let writes = tool_access::is_writer(tool) && !tool_access::may_be_a_noun(tool);
-        if tool_access::may_be_called(field, tool) && !writes {
+        if tool_access::may_be_called(view, tool) && !writes {
             let tool = tool.name().unwrap_or_default().to_owned();
             let place = Place::Tool { server: baseline.server.clone(), tool };
             aims.push(tool_access::aim(place, Some(baseline)));
         }
     }
-    for (server, surface) in field.surfaces {
+    for (server, surface) in view.surfaces {
         for resource in &surface.resources {
             let Some(uri) = resource.uri().map(str::to_owned) else { continue };
             aims.push(Aim::at(Place::Resource { server: server.clone(), uri }));
@@ -256,7 +256,7 @@ pub(crate) fn again(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
 }
 
 /// A description of the leaks, masked.
-pub(super) fn told(leaks: &[&Leak]) -> String {
+pub(super) fn describe(leaks: &[&Leak]) -> String {
     let shown: Vec<String> = leaks
         .iter()
         .take(4)

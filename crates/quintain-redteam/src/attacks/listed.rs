@@ -19,8 +19,8 @@ pub(super) struct Listed<'s> {
 const SKIPPED: [&str; 1] = ["icons"];
 
 /// All texts of all servers: values and field names.
-pub(super) fn texts<'s>(field: &TargetView<'s>) -> Vec<Listed<'s>> {
-    let surfaces: &'s [(String, Surface)] = field.surfaces;
+pub(super) fn texts<'s>(view: &TargetView<'s>) -> Vec<Listed<'s>> {
+    let surfaces: &'s [(String, Surface)] = view.surfaces;
     let mut found = Vec::new();
     for (server, surface) in surfaces {
         of_surface(server, surface, &mut found);
@@ -106,8 +106,8 @@ mod tests {
             TestTarget::of_tools(&[json!({"name": "t", "description": "d", "inputSchema":
             {"properties": {"a": {"description": "of a", "enum": ["x"]}}}})]);
         room.surfaces[0].1.instructions = Some("be kind".into());
-        let field = room.field();
-        let found = texts(&field);
+        let view = room.view();
+        let found = texts(&view);
         let at = |text: &str| found.iter().find(|one| one.text == text).unwrap();
         assert_eq!(at("d").place.to_string(), "t");
         assert_eq!(at("of a").place.to_string(), "t.a");

@@ -47,9 +47,9 @@ pub(super) fn called_tools(text: &str) -> Vec<String> {
 }
 
 /// All names on the surfaces: tools, prompts, arguments and values.
-pub(super) fn listed<'s>(field: &TargetView<'s>) -> HashSet<&'s str> {
+pub(super) fn listed<'s>(view: &TargetView<'s>) -> HashSet<&'s str> {
     let is_name = |field: &str| field == "name" || field.contains('/');
-    let texts = super::listed::texts(field).into_iter().filter(|one| is_name(&one.field));
+    let texts = super::listed::texts(view).into_iter().filter(|one| is_name(&one.field));
     texts.map(|one| one.text).collect()
 }
 

@@ -77,15 +77,15 @@ impl Attack for NosqlInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, true);
-        aims.extend(field.numbers());
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts(&KINDS, true);
+        aims.extend(view.numbers());
         let first = |aim: &Aim| aim.kinds.first().copied().unwrap_or(Kind::Other);
         aims.retain(|aim| KINDS.contains(&first(aim)) || first(aim) == Kind::Number);
         aims.retain(|aim| {
             let takes_operators = aim.place.argument().is_some_and(|name| name.contains('$'));
             !takes_operators
-                && !tool_contract::is_query(field, aim)
+                && !tool_contract::is_query(view, aim)
                 && !tool_contract::changes_data(aim)
         });
         aims
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn conditions_that_are_believed_are_proof() {
-        let hits = room().fight(&NosqlInjection, |attempt| {
+        let hits = room().run_attack(&NosqlInjection, |attempt| {
             answers(if attempt.role == "false" { "wrong" } else { "welcome" })
         });
         assert!(hits.len() >= TEXTS.len());
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn refusals_and_echoes_are_none() {
         let judge = |answer: &dyn Fn(&Attempt) -> String| {
-            let hits = room().fight(&NosqlInjection, |attempt| answers(&answer(attempt)));
+            let hits = room().run_attack(&NosqlInjection, |attempt| answers(&answer(attempt)));
             hits.iter().map(|hit| hit.title.clone()).collect::<Vec<_>>().join("; ")
         };
         assert_eq!(judge(&|attempt| format!("expected string, got {}", text(attempt))), "");
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn an_error_after_an_odd_quote_is_suspected() {
-        let hits = room().fight(&NosqlInjection, |attempt| {
+        let hits = room().run_attack(&NosqlInjection, |attempt| {
             let odd = attempt.role == "quote" && text(attempt).ends_with('"');
             answers(if odd { "Syntax Error: Unterminated string." } else { "nobody" })
         });
@@ -285,7 +285,7 @@ mod tests {
     fn filters_that_take_any_field_get_a_where() {
         let schema = json!({"type": "object", "properties": {"filter": {"type": "object"}}});
         let room = TestTarget::of_tools(&[json!({"name": "count", "inputSchema": schema})]);
-        let aims = NosqlInjection.aims(&room.field());
+        let aims = NosqlInjection.aims(&room.view());
         let attempts = NosqlInjection.attempts(&aims[0], &room.brief());
         assert!(attempts.iter().any(|attempt| json!(args(attempt)).to_string().contains("$where")));
     }
@@ -294,8 +294,8 @@ mod tests {
     fn queries_by_contract_and_tools_that_change_data_are_left_alone() {
         let schema = json!({"type": "object", "properties": {"cypher": {"type": "string"}}});
         let room = TestTarget::of_tools(&[json!({"name": "ask", "inputSchema": schema})]);
-        assert!(NosqlInjection.aims(&room.field()).is_empty());
+        assert!(NosqlInjection.aims(&room.view()).is_empty());
         let room = TestTarget::with_argument("update_user", "name", "ann");
-        assert!(NosqlInjection.aims(&room.field()).is_empty());
+        assert!(NosqlInjection.aims(&room.view()).is_empty());
     }
 }

@@ -87,26 +87,26 @@ impl Attack for PathTraversal {
         false
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts_in_modes(&KINDS, false);
-        aims.retain(|aim| is_worth_it(field, aim));
-        aims.extend(other_places(field));
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts_in_modes(&KINDS, false);
+        aims.retain(|aim| is_worth_it(view, aim));
+        aims.extend(other_places(view));
         aims
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let Some(ground) = brief.ground else { return Vec::new() };
+        let Some(canaries) = brief.canaries else { return Vec::new() };
         // Files inside a root may be read.
-        if paths::is_below(&ground.canary, brief.roots) {
+        if paths::is_below(&canaries.canary, brief.roots) {
             return Vec::new();
         }
-        let tool = brief.field.and_then(|field| tool_actions::tool_of(field, aim));
+        let tool = brief.view.and_then(|view| tool_actions::tool_of(view, aim));
         if tool.is_some_and(tool_actions::writes) {
-            return taken::attempts(aim, brief, ground);
+            return taken::attempts(aim, brief, canaries);
         }
         let mut set = 0;
         let mut attempts = Vec::new();
-        for (at, payload) in payloads(aim, brief, ground).into_iter().enumerate() {
+        for (at, payload) in payloads(aim, brief, canaries).into_iter().enumerate() {
             set += usize::from(at > 0 && !payload.joined);
             let later = payload.later.then(|| second_item(aim)).flatten();
             let aim = later.as_ref().unwrap_or(aim);
@@ -123,7 +123,7 @@ impl Attack for PathTraversal {
     }
 
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
-        let free = paths::free(trial.field, trial.aim, &trial.field.knowledge.roots);
+        let free = paths::free(trial.view, trial.aim, &trial.view.knowledge.roots);
         let mut hits: Vec<Hit> = Vec::new();
         for (_, set) in trial.sets() {
             let seen: Vec<(&Tried, String)> =
@@ -143,9 +143,9 @@ impl Attack for PathTraversal {
 }
 
 /// Whether an argument may be the path of a file that the tool reads. A tool that writes must not get the canary.
-fn is_worth_it(field: &TargetView<'_>, aim: &Aim) -> bool {
+fn is_worth_it(view: &TargetView<'_>, aim: &Aim) -> bool {
     if matches!(aim.place, Place::Argument { .. }) {
-        let Some(tool) = tool_actions::tool_of(field, aim) else { return false };
+        let Some(tool) = tool_actions::tool_of(view, aim) else { return false };
         if tool_actions::writes(tool) {
             return taken::takes_in(tool, aim);
         }
@@ -168,10 +168,10 @@ fn takes_file_uris(aim: &Aim) -> bool {
 }
 
 /// URIs that are not listed, and completions.
-fn other_places(field: &TargetView<'_>) -> Vec<Aim> {
+fn other_places(view: &TargetView<'_>) -> Vec<Aim> {
     let aim = |place: Place| Aim { kinds: vec![Kind::Path], ..Aim::at(place) };
     let mut aims = Vec::new();
-    for (server, surface) in field.surfaces {
+    for (server, surface) in view.surfaces {
         let listed = !surface.resources.is_empty() || !surface.templates.is_empty();
         if listed || surface.declares("resources") {
             aims.push(aim(Place::Uri { server: server.clone() }));
@@ -179,7 +179,7 @@ fn other_places(field: &TargetView<'_>) -> Vec<Aim> {
         if !surface.declares("completions") {
             continue;
         }
-        for known in &field.knowledge.aims {
+        for known in &view.knowledge.aims {
             let (of, argument) = match &known.place {
                 Place::PromptArgument { server: of, prompt, argument } if of == server => {
                     (prompt, argument)
@@ -267,7 +267,7 @@ fn existence(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
         if !accepted(&yes.outcome) || accepted(&no.outcome) || !no.outcome.is_answer() {
             return None;
         }
-        if paths::is_free(trial.field, trial.aim, &trial.field.knowledge.roots) {
+        if paths::is_free(trial.view, trial.aim, &trial.view.knowledge.roots) {
             return None;
         }
         let form = &tried.attempt.form;

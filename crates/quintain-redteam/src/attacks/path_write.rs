@@ -87,10 +87,10 @@ impl Attack for PathWrite {
         false
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts_in_modes(&KINDS, false);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts_in_modes(&KINDS, false);
         aims.retain(|aim| {
-            let Some(tool) = tool_actions::tool_of(field, aim) else { return false };
+            let Some(tool) = tool_actions::tool_of(view, aim) else { return false };
             let name = words(&tool_actions::last_name(aim));
             let is_content = name.last().is_some_and(|word| CONTENTS.contains(&word.as_str()));
             let is_source = name.iter().any(|word| SOURCES.contains(&word.as_str()));
@@ -102,18 +102,18 @@ impl Attack for PathWrite {
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let Some(ground) = brief.ground else { return Vec::new() };
-        if paths::is_below(&ground.drop, brief.roots) {
+        let Some(canaries) = brief.canaries else { return Vec::new() };
+        if paths::is_below(&canaries.drop, brief.roots) {
             return Vec::new();
         }
         let mut attempts = Vec::new();
         let wide = aim.is(Kind::Path);
-        let free = brief.field.is_some_and(|field| paths::is_free(field, aim, brief.roots));
+        let free = brief.view.is_some_and(|view| paths::is_free(view, aim, brief.roots));
         let mut set = 0;
         for at in 0.. {
             let nonce = brief.nonce();
             let Some((form, path)) =
-                shots(aim, brief.roots, ground, &nonce, wide).into_iter().nth(at)
+                shots(aim, brief.roots, canaries, &nonce, wide).into_iter().nth(at)
             else {
                 break;
             };
@@ -124,7 +124,7 @@ impl Attack for PathWrite {
     }
 
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
-        let free = paths::free(trial.field, trial.aim, &trial.field.knowledge.roots);
+        let free = paths::free(trial.view, trial.aim, &trial.view.knowledge.roots);
         let mut hits: Vec<Hit> = Vec::new();
         for (_, set) in trial.sets() {
             let seen: Vec<(&Tried, &Path)> =
@@ -143,14 +143,14 @@ impl Attack for PathWrite {
 fn shots(
     aim: &Aim,
     roots: &[PathBuf],
-    ground: &CanaryFiles,
+    canaries: &CanaryFiles,
     nonce: &Nonce,
     wide: bool,
 ) -> Vec<(&'static str, String)> {
     let innocent = reach::innocent(aim);
     let ending = innocent.as_deref().and_then(|text| Path::new(text).extension()?.to_str());
     let file = format!("{nonce}.{}", ending.unwrap_or("txt"));
-    let forms = paths::forms(&ground.drop.join(&file), roots);
+    let forms = paths::forms(&canaries.drop.join(&file), roots);
     let mut shots: Vec<(&'static str, String)> = forms
         .into_iter()
         .filter(|form| wide || PLAIN.contains(&form.fault))
@@ -165,15 +165,15 @@ fn shots(
         Some(text) if !text.starts_with('/') => paths::relative(root, path),
         _ => path.display().to_string(),
     };
-    if let Some((root, sibling)) = ground.siblings.iter().next() {
+    if let Some((root, sibling)) = canaries.siblings.iter().next() {
         let path = sibling.with_file_name(&file);
         shots.push(("sibling folder with the root name as prefix", local(root, &path)));
     }
-    if let Some((root, door)) = ground.doors.iter().next() {
-        shots.push(("symbolic link to a folder", local(root, &door.join(&file))));
+    if let Some((root, folder_link)) = canaries.folder_links.iter().next() {
+        shots.push(("symbolic link to a folder", local(root, &folder_link.join(&file))));
     }
-    if let Some((root, sink)) = ground.sinks.iter().next() {
-        shots.push(("symbolic link to a file", local(root, sink)));
+    if let Some((root, file_link)) = canaries.file_links.iter().next() {
+        shots.push(("symbolic link to a file", local(root, file_link)));
     }
     shots
 }
@@ -201,8 +201,8 @@ fn attempt(
     }
     let source = source(&call.args, &own);
     let fresh = source.and_then(|key| {
-        let field = brief.field?;
-        let (step, name) = create(field, aim.place.server(), &mark)?;
+        let view = brief.view?;
+        let (step, name) = create(view, aim.place.server(), &mark)?;
         call.args.insert(key, Value::String(name));
         Some(step)
     });
@@ -245,13 +245,13 @@ fn source(args: &Map<String, Value>, own: &str) -> Option<String> {
 
 /// A call of another tool that creates a file inside the root, and the name of the file. Every attempt needs a new
 /// file, since the previous one was moved.
-fn create(field: &TargetView<'_>, server: &str, mark: &str) -> Option<(Step, String)> {
-    let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
+fn create(view: &TargetView<'_>, server: &str, mark: &str) -> Option<(Step, String)> {
+    let baselines = view.knowledge.baselines.iter().filter(|known| known.server == server);
     baselines.into_iter().find_map(|known| {
         let Step::Call(call) = &known.step else { return None };
-        let tool = field.tool(server, &call.tool)?;
+        let tool = view.tool(server, &call.tool)?;
         if !tool_actions::writes(tool)
-            || !tool_actions::may_call(field, tool)
+            || !tool_actions::may_call(view, tool)
             || source(&call.args, "").is_some()
         {
             return None;
@@ -265,7 +265,7 @@ fn create(field: &TargetView<'_>, server: &str, mark: &str) -> Option<(Step, Str
         let innocent = Path::new(value.as_str()?);
         let ending = innocent.extension().and_then(|ending| ending.to_str()).unwrap_or("txt");
         let name = format!("source-{mark}.{ending}");
-        let name = paths::renamed(innocent, &name, &field.knowledge.roots);
+        let name = paths::renamed(innocent, &name, &view.knowledge.roots);
         let name = name.display().to_string();
         let mut call = call.clone();
         call.args.insert(key.clone(), Value::String(name.clone()));
@@ -311,9 +311,9 @@ mod tests {
         let mut room =
             TestTarget::of_tools(&[json!({"name": "write_file", "inputSchema": schema})]);
         room.knowledge.roots = vec!["/srv/data".into()];
-        room.ground.siblings.insert("/srv/data".into(), "/srv/data-x/canary.txt".into());
-        room.ground.doors.insert("/srv/data".into(), "/srv/data/door".into());
-        room.ground.sinks.insert("/srv/data".into(), "/srv/data/sink".into());
+        room.canaries.siblings.insert("/srv/data".into(), "/srv/data-x/canary.txt".into());
+        room.canaries.folder_links.insert("/srv/data".into(), "/srv/data/door".into());
+        room.canaries.file_links.insert("/srv/data".into(), "/srv/data/sink".into());
         let innocent = json!({"path": "a.csv", "content": "x"}).as_object().unwrap().clone();
         room.works("write_file", innocent, &answers("ok"));
         room
@@ -321,7 +321,7 @@ mod tests {
 
     /// The faults found at a server that writes the paths that `lets` accepts.
     fn writing(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<&'static str> {
-        let hits = room.fight(&PathWrite, |attempt| {
+        let hits = room.run_attack(&PathWrite, |attempt| {
             let mut evidence = answers("Saved.");
             let args = args(attempt);
             let (path, content) =
@@ -353,15 +353,15 @@ mod tests {
     fn what_the_answer_says_is_none() {
         let room = room();
         let echo = |attempt: &Attempt| answers(&format!("Wrote {:?}", attempt.payload));
-        assert!(room.fight(&PathWrite, echo).is_empty());
-        assert!(room.fight(&PathWrite, |_| Evidence::default()).is_empty());
+        assert!(room.run_attack(&PathWrite, echo).is_empty());
+        assert!(room.run_attack(&PathWrite, |_| Evidence::default()).is_empty());
         let other = |_: &Attempt| {
             let mut evidence = answers("ok");
             let (path, content) = ("/ground/drop/x".into(), "y".to_owned());
             evidence.observations.push(Observation::File { path, content });
             evidence
         };
-        assert!(room.fight(&PathWrite, other).is_empty());
+        assert!(room.run_attack(&PathWrite, other).is_empty());
     }
 
     #[test]
@@ -381,11 +381,11 @@ mod tests {
         room.surfaces[0].1.tools.push(quintain_evidence::surface::Tool(tool));
         let innocent = json!({"source": "a.csv", "destination": "b.csv"});
         room.works("move_file", innocent.as_object().unwrap().clone(), &answers("ok"));
-        let field = room.field();
-        let aims = PathWrite.aims(&field);
+        let view = room.view();
+        let aims = PathWrite.aims(&view);
         let aim = aims.iter().find(|aim| aim.place.to_string() == "move_file.destination").unwrap();
         assert!(!aims.iter().any(|aim| aim.place.to_string() == "move_file.source"));
-        let attempt = &PathWrite.attempts(aim, &room.brief().on(&field))[0];
+        let attempt = &PathWrite.attempts(aim, &room.brief().on(&view))[0];
         let Action::Steps { steps, .. } = &attempt.action else { panic!() };
         assert_eq!(steps.len(), 2);
         let source = args(attempt)["source"].as_str().unwrap().to_owned();
@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn what_reads_is_left_alone() {
         assert!(
-            PathWrite.aims(&TestTarget::with_argument("read_file", "path", "a").field()).is_empty()
+            PathWrite.aims(&TestTarget::with_argument("read_file", "path", "a").view()).is_empty()
         );
     }
 }

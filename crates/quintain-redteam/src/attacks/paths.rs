@@ -141,11 +141,11 @@ impl Free {
 }
 
 /// Why a place accepts any path. None if an allowed folder is declared or claimed.
-pub(super) fn free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Free> {
+pub(super) fn free(view: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Free> {
     let own = words(&tool_actions::last_name(aim));
     let named = own.iter().any(|word| FREE.contains(&word.as_str()))
         || matches!(aim.place, Place::Uri { .. });
-    let tool = tool_actions::tool_of(field, aim);
+    let tool = tool_actions::tool_of(view, aim);
     if !roots.is_empty() || !named || tool_actions::claims_folder(tool, &aim.schema) {
         return None;
     }
@@ -156,14 +156,14 @@ pub(super) fn free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> Opti
     let others = tool.and_then(Tool::properties).into_iter().flatten().map(|(name, _)| name);
     let base = others.into_iter().find(|name| is_base(&words(name)));
     Some(match base {
-        _ if field.powers.http => Free::Served,
+        _ if view.capabilities.http => Free::Served,
         Some(base) if !is_base(&own) => Free::Base(base.clone()),
         _ => Free::ByDesign,
     })
 }
 
-pub(super) fn is_free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
-    free(field, aim, roots).is_some()
+pub(super) fn is_free(view: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
+    free(view, aim, roots).is_some()
 }
 
 /// Drops other spellings if nothing is checked, since they prove nothing more. Symbolic links stay: they need

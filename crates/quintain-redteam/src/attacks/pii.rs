@@ -82,8 +82,8 @@ impl Attack for Pii {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        leaks::aims(field)
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        leaks::aims(view)
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
@@ -100,7 +100,7 @@ impl Attack for Pii {
         let detectors = leaks::detectors(Family::Pii);
         let mut hits = Vec::new();
         for tried in trial.tried {
-            let known = Known::of(trial.field, tried);
+            let known = Known::of(trial.view, tried);
             let Some(last) = tried.last() else { continue };
             let found = leaks::in_outcome(&last.outcome, &detectors, &known);
             for (fault, what, severity, kinds) in CLASSES {
@@ -118,7 +118,7 @@ impl Attack for Pii {
                     CHECKED.contains(&leak.kind) && leak.confidence != Confidence::Medium
                 });
                 let new = if sure { Hit::confirmed } else { Hit::suspected };
-                let mut told = leaks::told(&of);
+                let mut told = leaks::describe(&of);
                 if examples {
                     told.push_str("; these are published example values, but real ones would leak in the same way");
                 }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn examples_count_in_the_fields_of_a_record_only() {
         let record = json!({"card": "4242424242424242", "email": "a@example.com", "phone": "+1-202-555-0101"});
-        let hits = room().fight(&Pii, |_| answers(&record.to_string()));
+        let hits = room().run_attack(&Pii, |_| answers(&record.to_string()));
         let found: Vec<_> =
             hits.iter().map(|hit| (hit.fault, hit.confidence, hit.severity)).collect();
         assert_eq!(
@@ -162,7 +162,7 @@ mod tests {
             "Use the card 4242424242424242 for tests.".to_owned(),
             json!({"help": "card 4242424242424242", "email": "support@acme.io"}).to_string(),
         ] {
-            assert!(room().fight(&Pii, |_| answers(&text)).is_empty(), "{text}");
+            assert!(room().run_attack(&Pii, |_| answers(&text)).is_empty(), "{text}");
         }
     }
 
@@ -170,7 +170,7 @@ mod tests {
     fn a_card_with_good_digits_is_confirmed_and_masked() {
         let text =
             json!({"name": "Ann", "card": "4539 5787 6362 1486", "email": "ann.lee@acme.io"});
-        let hits = room().fight(&Pii, |_| answers(&text.to_string()));
+        let hits = room().run_attack(&Pii, |_| answers(&text.to_string()));
         let faults: Vec<_> = hits.iter().map(|hit| (hit.fault, hit.confidence)).collect();
         assert_eq!(
             faults,
@@ -190,14 +190,14 @@ mod tests {
             "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b at 203.0.113.7",
             "Ann Lee, Bob Stone",
         ] {
-            assert!(room().fight(&Pii, |_| answers(text)).is_empty(), "{text}");
+            assert!(room().run_attack(&Pii, |_| answers(text)).is_empty(), "{text}");
         }
     }
 
     #[test]
     fn what_the_caller_sent_is_an_echo() {
         let room = TestTarget::with_argument("track_parcel", "number", "4539578763621486");
-        let hits = room.fight(&Pii, |_| answers("card 4539 5787 6362 1486 is on its way"));
+        let hits = room.run_attack(&Pii, |_| answers("card 4539 5787 6362 1486 is on its way"));
         assert!(hits.is_empty(), "{hits:?}");
     }
 
@@ -207,14 +207,14 @@ mod tests {
             TestTarget::of_tools(&[json!({"name": "whoami"}), json!({"name": "list_all"})]);
         room.works("whoami", Map::new(), &answers("you are dana.fox@acme.io"));
         room.works("list_all", Map::new(), &answers("ok"));
-        assert!(room.fight(&Pii, |_| answers("owner: dana.fox@acme.io")).is_empty());
-        assert!(!room.fight(&Pii, |_| answers("owner: ann.lee@acme.io")).is_empty());
+        assert!(room.run_attack(&Pii, |_| answers("owner: dana.fox@acme.io")).is_empty());
+        assert!(!room.run_attack(&Pii, |_| answers("owner: ann.lee@acme.io")).is_empty());
     }
 
     #[test]
     fn tools_that_write_are_left_alone() {
         let mut room = TestTarget::of_tools(&[json!({"name": "create_user"})]);
         room.works("create_user", Map::from_iter([("a".into(), Value::from("b"))]), &answers("ok"));
-        assert!(Pii.aims(&room.field()).is_empty());
+        assert!(Pii.aims(&room.view()).is_empty());
     }
 }

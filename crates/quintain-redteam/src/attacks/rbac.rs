@@ -73,25 +73,25 @@ impl Attack for Rbac {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
-        for (server, tool) in field.tools() {
+        for (server, tool) in view.tools() {
             let Some(name) = tool.name() else { continue };
-            let refused = field.knowledge.silent.iter().any(|silent| {
+            let refused = view.knowledge.silent.iter().any(|silent| {
                 silent.server == server && silent.tool == name && speaks_of_rights(&silent.why)
             });
             // A single identity may call these tools anyway, so a claim would prove nothing.
             let guarded = refused
-                || field.powers.identities.len() > 1
+                || view.capabilities.identities.len() > 1
                     && (tool_access::is_writer(tool)
                         || tool_access::is_for_admins(tool)
                         || tool_access::says_for_admins(tool)
                         || claims(tool, &Map::new()).len() > 1);
-            if guarded && tool_access::may_be_called(field, tool) {
+            if guarded && tool_access::may_be_called(view, tool) {
                 let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
                 aims.push((
                     !refused,
-                    tool_access::aim(place, field.knowledge.baseline(server, name)),
+                    tool_access::aim(place, view.knowledge.baseline(server, name)),
                 ));
             }
         }
@@ -101,12 +101,12 @@ impl Attack for Rbac {
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let Some(field) = brief.field else { return Vec::new() };
+        let Some(view) = brief.view else { return Vec::new() };
         let (server, name) = (aim.place.server(), aim.place.tool().unwrap_or_default());
-        let Some(tool) = field.tool(server, name) else { return Vec::new() };
+        let Some(tool) = view.tool(server, name) else { return Vec::new() };
         let args = match &aim.baseline {
             Some(baseline) => tool_access::arguments(baseline),
-            None => made_up(field, tool).unwrap_or_default(),
+            None => made_up(view, tool).unwrap_or_default(),
         };
         // The identity with the fewest rights.
         let who = brief.identities.saturating_sub(1);
@@ -157,10 +157,10 @@ fn speaks_of_rights(text: &str) -> bool {
 }
 
 /// Generated arguments that fit the schema.
-fn made_up(field: &TargetView<'_>, tool: &Tool) -> Option<Map<String, Value>> {
+fn made_up(view: &TargetView<'_>, tool: &Tool) -> Option<Map<String, Value>> {
     let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
     let hints = Hints::default();
-    Tries::new(tool, &schema, &field.knowledge.values, &hints).next(None)
+    Tries::new(tool, &schema, &view.knowledge.values, &hints).next(None)
 }
 
 fn claims(tool: &Tool, args: &Map<String, Value>) -> Vec<Claim> {
@@ -241,9 +241,9 @@ fn believed(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
 
 fn not_looked_at(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
-    let who = trial.field.powers.identities.get(*identity).filter(|_| *identity > 0)?;
-    let role = tool_access::role_of(trial.field, *identity);
-    let tool = trial.field.tool(trial.aim.place.server(), trial.aim.place.tool()?)?;
+    let who = trial.view.capabilities.identities.get(*identity).filter(|_| *identity > 0)?;
+    let role = tool_access::role_of(trial.view, *identity);
+    let tool = trial.view.tool(trial.aim.place.server(), trial.aim.place.tool()?)?;
     let counts = tried.attempt.role == "plain"
         && tool_access::is_reader_role(role)
         && tool_access::is_writer(tool)
@@ -277,7 +277,7 @@ mod tests {
         let mut room = TestTarget::of_tools(&[tool]);
         room.works(&name, Map::from_iter([("value".into(), json!("on"))]), &answers("ok"));
         for (name, role) in [("root", "admin"), ("vic", "viewer")] {
-            room.powers.identities.push(Identity {
+            room.capabilities.identities.push(Identity {
                 name: name.into(),
                 role: Some(role.into()),
                 ..Identity::default()
@@ -303,12 +303,12 @@ mod tests {
             Some(role) if role == "admin" => answers("greeting is on"),
             _ => forbidden(),
         };
-        let hits = room(setting()).fight(&Rbac, weak);
+        let hits = room(setting()).run_attack(&Rbac, weak);
         assert_eq!(
             (hits.len(), hits[0].confidence, hits[0].fault),
             (1, Confidence::Confirmed, "claim")
         );
-        assert!(room(setting()).fight(&Rbac, |_| forbidden()).is_empty());
+        assert!(room(setting()).run_attack(&Rbac, |_| forbidden()).is_empty());
     }
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
                 forbidden()
             }
         };
-        let hits = room(tool.clone()).fight(&Rbac, weak);
+        let hits = room(tool.clone()).run_attack(&Rbac, weak);
         assert_eq!((hits.len(), hits[0].fault), (1, "claim"));
         let complains = |attempt: &Attempt| {
             if args(attempt).contains_key("isAdmin") {
@@ -330,42 +330,42 @@ mod tests {
                 forbidden()
             }
         };
-        assert!(room(tool).fight(&Rbac, complains).is_empty());
+        assert!(room(tool).run_attack(&Rbac, complains).is_empty());
     }
 
     #[test]
     fn somebody_who_may_look_only_is_suspected_to_change() {
-        let hits = room(setting()).fight(&Rbac, |_| answers("greeting is on"));
+        let hits = room(setting()).run_attack(&Rbac, |_| answers("greeting is on"));
         assert_eq!(
             (hits.len(), hits[0].confidence, hits[0].fault),
             (1, Confidence::Suspected, "role")
         );
         let mut agents = room(setting());
-        agents.powers.identities[1].role = Some("agent".into());
-        assert!(agents.fight(&Rbac, |_| answers("greeting is on")).is_empty());
+        agents.capabilities.identities[1].role = Some("agent".into());
+        assert!(agents.run_attack(&Rbac, |_| answers("greeting is on")).is_empty());
     }
 
     #[test]
     fn a_role_that_the_server_tells_counts_too() {
         let mut room = room(setting());
-        room.powers.identities[1].role = None;
-        assert!(room.fight(&Rbac, |_| answers("greeting is on")).is_empty());
+        room.capabilities.identities[1].role = None;
+        assert!(room.run_attack(&Rbac, |_| answers("greeting is on")).is_empty());
         room.knowledge.values.push(crate::knowledge::Learned {
             name: "role".into(),
             value: json!("reader"),
             tool: "whoami".into(),
             identity: 1,
         });
-        assert_eq!(room.fight(&Rbac, |_| answers("greeting is on")).len(), 1);
+        assert_eq!(room.run_attack(&Rbac, |_| answers("greeting is on")).len(), 1);
     }
 
     #[test]
     fn without_a_claim_the_role_still_counts() {
         let tool = json!({"name": "reassign_ticket", "inputSchema":
             {"additionalProperties": false, "properties": {"value": {"type": "string"}}}});
-        let hits = room(tool.clone()).fight(&Rbac, |_| answers("done"));
+        let hits = room(tool.clone()).run_attack(&Rbac, |_| answers("done"));
         assert_eq!((hits.len(), hits[0].fault), (1, "role"));
-        assert!(room(tool).fight(&Rbac, |_| forbidden()).is_empty());
+        assert!(room(tool).run_attack(&Rbac, |_| forbidden()).is_empty());
     }
 
     #[test]
@@ -377,6 +377,6 @@ mod tests {
                 answers("Error: value is missing")
             }
         };
-        assert!(room(setting()).fight(&Rbac, flaky).is_empty());
+        assert!(room(setting()).run_attack(&Rbac, flaky).is_empty());
     }
 }

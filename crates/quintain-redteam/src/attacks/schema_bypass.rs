@@ -59,12 +59,12 @@ impl Attack for SchemaBypass {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let tools = field.tools().filter(|(_, tool)| tool_actions::may_call(field, tool));
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let tools = view.tools().filter(|(_, tool)| tool_actions::may_call(view, tool));
         tools
             .filter_map(|(server, tool)| {
                 let name = tool.name()?;
-                let baseline = field.knowledge.baseline(server, name)?;
+                let baseline = view.knowledge.baseline(server, name)?;
                 let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
                 let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
                 accepted(&baseline.exchange.outcome).then(|| Aim {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_is_forbidden_and_accepted_is_told_once_per_tool() {
-        let hits = room().fight(&SchemaBypass, |_| answers("Booked."));
+        let hits = room().run_attack(&SchemaBypass, |_| answers("Booked."));
         assert!(hits.len() > 2);
         assert!(hits.iter().all(|hit| hit.fault == "unchecked" && hit.place.is_none()));
         assert!(hits[0].title.contains("wrong type of guests"), "{}", hits[0].title);
@@ -170,26 +170,26 @@ mod tests {
     #[test]
     fn refusals_in_any_form_are_right() {
         let by_form = |_: &Attempt| comes(Outcome::ToolError(json!({"content": []})));
-        assert!(room().fight(&SchemaBypass, by_form).is_empty());
+        assert!(room().run_attack(&SchemaBypass, by_form).is_empty());
         let by_words = |_: &Attempt| answers("Error: guests must be a number");
-        assert!(room().fight(&SchemaBypass, by_words).is_empty());
+        assert!(room().run_attack(&SchemaBypass, by_words).is_empty());
         let by_protocol = |_: &Attempt| {
             comes(Outcome::RpcError { code: -32602, message: "no".into(), data: None })
         };
-        assert!(room().fight(&SchemaBypass, by_protocol).is_empty());
+        assert!(room().run_attack(&SchemaBypass, by_protocol).is_empty());
     }
 
     #[test]
     fn nothing_is_told_without_a_call_that_works() {
         let mut room = room();
         room.knowledge.baselines.clear();
-        assert!(SchemaBypass.aims(&room.field()).is_empty());
+        assert!(SchemaBypass.aims(&room.view()).is_empty());
     }
 
     #[test]
     fn attempts_are_few_and_each_breaks_the_schema() {
         let room = room();
-        let aim = &SchemaBypass.aims(&room.field())[0];
+        let aim = &SchemaBypass.aims(&room.view())[0];
         let attempts = SchemaBypass.attempts(aim, &room.brief());
         assert!((3..=MAX).contains(&attempts.len()));
         for attempt in &attempts {

@@ -68,10 +68,10 @@ impl Attack for Secrets {
         true
     }
 
-    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
+    fn inspect(&self, view: &TargetView<'_>) -> Vec<Hit> {
         let detectors = leaks::detectors(Family::Secret);
         let mut hits = Vec::new();
-        for listed in listed::texts(field) {
+        for listed in listed::texts(view) {
             let found = leaks::in_text(listed.text, &detectors);
             let all: Vec<&Leak> = found.iter().collect();
             if all.is_empty() {
@@ -87,8 +87,8 @@ impl Attack for Secrets {
         hits
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = leaks::aims(field);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = leaks::aims(view);
         for aim in &mut aims {
             aim.by_design = aim.place.tool().and_then(hands_out);
         }
@@ -100,7 +100,7 @@ impl Attack for Secrets {
         let Some(Step::Call(call)) = aim.baseline.as_ref().map(|baseline| &baseline.step) else {
             return attempts;
         };
-        let tool = brief.field.and_then(|field| field.tool(aim.place.server(), &call.tool));
+        let tool = brief.view.and_then(|view| view.tool(aim.place.server(), &call.tool));
         let texts = call.args.iter().filter(|(_, value)| value.is_string());
         let bad = texts.flat_map(|(argument, value)| {
             let schema = tool.and_then(|tool| tool.properties()?.get(argument));
@@ -129,7 +129,7 @@ impl Attack for Secrets {
         let detectors = leaks::detectors(Family::Secret);
         let mut hits = Vec::new();
         for tried in trial.tried {
-            let known = Known::of(trial.field, tried);
+            let known = Known::of(trial.view, tried);
             let Some(last) = tried.last() else { continue };
             let found = leaks::in_outcome(&last.outcome, &detectors, &known);
             let all: Vec<&Leak> = found.iter().collect();
@@ -154,7 +154,7 @@ impl Attack for Secrets {
             }
             let title =
                 format!("`{place}` exposes a secret {}: {}", tried.attempt.form, name(&all));
-            let mut hit = judged(&all, title, leaks::told(&all)).by(tried).at(place);
+            let mut hit = judged(&all, title, leaks::describe(&all)).by(tried).at(place);
             hit.pointer = Some(first.pointer.clone());
             hit = hit.sign(Indicator::leaks(all.iter().map(|leak| leak.kind.to_owned()).collect()));
             if let Some(design) = &trial.aim.by_design {
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_key_in_an_answer_is_confirmed_and_masked() {
-        let hits = room().fight(&Secrets, |attempt| {
+        let hits = room().run_attack(&Secrets, |attempt| {
             answers(if attempt.role.is_empty() { KEY } else { "no such region" })
         });
         assert_eq!(hits.len(), 1);
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_password_in_an_error_is_told_with_its_argument() {
-        let hits = room().fight(&Secrets, |attempt| {
+        let hits = room().run_attack(&Secrets, |attempt| {
             if attempt.role.is_empty() {
                 return answers("fine");
             }
@@ -256,7 +256,7 @@ mod tests {
         let mut room =
             TestTarget::of_tools(&[json!({"name": "sync_region", "inputSchema": schema})]);
         room.works("sync_region", Map::from_iter([("region".into(), json!("eu"))]), &answers("ok"));
-        let hits = room.fight(&Secrets, |attempt| match args(attempt)["region"].as_str() {
+        let hits = room.run_attack(&Secrets, |attempt| match args(attempt)["region"].as_str() {
             Some("us") => answers("could not connect to postgres://app:s3cr3tPw9@db.acme.io/x"),
             _ => answers("up to date"),
         });
@@ -266,12 +266,12 @@ mod tests {
     #[test]
     fn echoes_and_placeholders_are_nothing() {
         let room = TestTarget::with_argument("check_key", "value", KEY);
-        assert!(room.fight(&Secrets, |_| answers(&format!("you sent {KEY}"))).is_empty());
+        assert!(room.run_attack(&Secrets, |_| answers(&format!("you sent {KEY}"))).is_empty());
         let room = self::room();
         for text in
             ["GITHUB_TOKEN=<your-token>", "password: ********", "set API_KEY in the environment"]
         {
-            assert!(room.fight(&Secrets, |_| answers(text)).is_empty(), "{text}");
+            assert!(room.run_attack(&Secrets, |_| answers(text)).is_empty(), "{text}");
         }
     }
 
@@ -279,18 +279,18 @@ mod tests {
     fn secrets_in_the_surface_need_no_call() {
         let room = TestTarget::of_tools(&[json!({"name": "t", "inputSchema": {"properties":
             {"token": {"type": "string", "default": KEY}}}})]);
-        let hits = Secrets.inspect(&room.field());
+        let hits = Secrets.inspect(&room.view());
         assert_eq!((hits.len(), hits[0].fault), (1, "surface"));
         let clean = TestTarget::of_tools(&[
             json!({"name": "t", "description": "Needs a token such as ghp_xxxxxxxx"}),
         ]);
-        assert!(Secrets.inspect(&clean.field()).is_empty());
+        assert!(Secrets.inspect(&clean.view()).is_empty());
     }
 
     #[test]
     fn handing_out_secrets_can_be_the_purpose() {
         let room = TestTarget::with_argument("get_access_token", "scope", "read");
-        let hits = room.fight(&Secrets, |_| answers(KEY));
+        let hits = room.run_attack(&Secrets, |_| answers(KEY));
         assert!(!hits.is_empty());
         assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Info)));
     }

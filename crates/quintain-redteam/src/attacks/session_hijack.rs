@@ -66,24 +66,24 @@ impl Attack for SessionHijack {
         &[Need::Http]
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        if !field.powers.http {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        if !view.capabilities.http {
             return Vec::new();
         }
         let place = |server: &String| {
             let server = server.clone();
-            if field.powers.sse {
+            if view.capabilities.sse {
                 Place::Http { server, aspect: "sessionId".to_owned() }
             } else {
                 Place::Header { server, header: SESSION.to_owned() }
             }
         };
-        field.surfaces.iter().map(|(server, _)| Aim::at(place(server))).collect()
+        view.surfaces.iter().map(|(server, _)| Aim::at(place(server))).collect()
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let Some(field) = brief.field else { return Vec::new() };
-        let good = http::harmless(field, aim.place.server());
+        let Some(view) = brief.view else { return Vec::new() };
+        let good = http::harmless(view, aim.place.server());
         let mut attempts = Vec::new();
         let mut steal = |set: usize, form: &str, thief: Option<usize>| {
             let made_up = (SESSION.to_owned(), brief.nonce().to_string());
@@ -98,7 +98,7 @@ impl Attack for SessionHijack {
                 attempts.push(http::attempt(brief, (set, form, role), request));
             }
         };
-        if field.powers.credentials {
+        if view.capabilities.credentials {
             steal(0, "without credentials", None);
             if brief.identities > 1 {
                 steal(1, "with another user's credentials", Some(1));
@@ -219,8 +219,8 @@ mod tests {
 
     fn room() -> TestTarget {
         let mut room = TestTarget::of_tools(&[json!({"name": "list_rooms"})]);
-        (room.powers.http, room.powers.credentials) = (true, true);
-        room.powers.identities = vec![Identity::default(), Identity::default()];
+        (room.capabilities.http, room.capabilities.credentials) = (true, true);
+        room.capabilities.identities = vec![Identity::default(), Identity::default()];
         room
     }
 
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_session_that_serves_anybody_is_proof() {
-        let hits = room().fight(&SessionHijack, |attempt| {
+        let hits = room().run_attack(&SessionHijack, |attempt| {
             let request = request(attempt);
             match () {
                 () if request.body.contains("initialize") => lists(),
@@ -252,7 +252,7 @@ mod tests {
         let stateless = |attempt: &Attempt| {
             if request(attempt).identity.is_some() { lists() } else { unauthorized() }
         };
-        assert!(room().fight(&SessionHijack, stateless).is_empty());
+        assert!(room().run_attack(&SessionHijack, stateless).is_empty());
         let bound = |attempt: &Attempt| {
             let request = request(attempt);
             let stolen = request.session_of.is_some();
@@ -262,13 +262,13 @@ mod tests {
                 lists()
             }
         };
-        assert!(room().fight(&SessionHijack, bound).is_empty());
-        assert!(room().fight(&SessionHijack, |_| lists()).is_empty(), "open to all");
+        assert!(room().run_attack(&SessionHijack, bound).is_empty());
+        assert!(room().run_attack(&SessionHijack, |_| lists()).is_empty(), "open to all");
     }
 
     fn with_ids(ids: [&'static str; SESSIONS]) -> usize {
         let next = Cell::new(0);
-        let hits = room().fight(&SessionHijack, |attempt| {
+        let hits = room().run_attack(&SessionHijack, |attempt| {
             if attempt.role != "id" {
                 return unauthorized();
             }

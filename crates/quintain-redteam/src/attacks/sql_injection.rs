@@ -85,10 +85,10 @@ impl Attack for SqlInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts_in_modes(&KINDS, false);
-        aims.extend(field.numbers());
-        aims.retain(|aim| !tool_contract::is_query(field, aim));
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts_in_modes(&KINDS, false);
+        aims.extend(view.numbers());
+        aims.retain(|aim| !tool_contract::is_query(view, aim));
         aims
     }
 
@@ -232,38 +232,38 @@ mod tests {
             "quote" => answers("SQLITE_ERROR: unrecognized token: \"'ann''\""),
             _ => answers("ann"),
         };
-        assert!(titles(&room().fight(&SqlInjection, errors)).contains("doubled quote"));
+        assert!(titles(&room().run_attack(&SqlInjection, errors)).contains("doubled quote"));
         let rows =
             |attempt: &Attempt| answers(if attempt.role == "false" { "[]" } else { "[1, 2]" });
-        assert!(titles(&room().fight(&SqlInjection, rows)).contains("condition with OR"));
+        assert!(titles(&room().run_attack(&SqlInjection, rows)).contains("condition with OR"));
         let union = |attempt: &Attempt| {
             answers(if attempt.form.starts_with("UNION, 3") { &attempt.role } else { "" })
         };
-        assert!(titles(&room().fight(&SqlInjection, union)).contains("UNION, 3 columns"));
+        assert!(titles(&room().run_attack(&SqlInjection, union)).contains("UNION, 3 columns"));
         let fails = |attempt: &Attempt| {
             let fails = attempt.form.contains("inside a text") && attempt.role == "false";
             answers(if fails { "failed" } else { "" })
         };
-        assert_eq!(room().fight(&SqlInjection, fails).len(), 1);
+        assert_eq!(room().run_attack(&SqlInjection, fails).len(), 1);
         let file = |attempt: &Attempt| {
             let path = format!("/ground/drop/{}", attempt.nonce).into();
             let seen = Observation::File { path, content: String::new() };
             Evidence { observations: vec![seen], ..answers("ok") }
         };
-        assert_eq!(room().fight(&SqlInjection, file).len(), 3);
+        assert_eq!(room().run_attack(&SqlInjection, file).len(), 3);
         let slow = |attempt: &Attempt| {
             let mut evidence = answers("ok");
             let wait = if attempt.form.contains("PostgreSQL") { WAIT } else { Duration::ZERO };
             evidence.exchanges[0].took = wait + Duration::from_millis(5);
             evidence
         };
-        assert_eq!(room().fight(&SqlInjection, slow).len(), 1);
+        assert_eq!(room().run_attack(&SqlInjection, slow).len(), 1);
     }
 
     #[test]
     fn refusals_echoes_and_constant_answers_are_none() {
         let judge = |answer: &dyn Fn(&Attempt) -> String| {
-            titles(&room().fight(&SqlInjection, |attempt| answers(&answer(attempt))))
+            titles(&room().run_attack(&SqlInjection, |attempt| answers(&answer(attempt))))
         };
         assert_eq!(judge(&|attempt| format!("no user {}", text(attempt))), "");
         assert_eq!(judge(&|_| "near \"'\": syntax error".into()), "", "also after two quotes");
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_slow_server_is_no_wait() {
-        let hits = room().fight(&SqlInjection, |_| {
+        let hits = room().run_attack(&SqlInjection, |_| {
             let mut evidence = answers("ok");
             evidence.exchanges[0].took = WAIT;
             evidence
@@ -293,7 +293,7 @@ mod tests {
         let schema =
             json!({"type": "object", "properties": {"query": property, "sql": {"type": "string"}}});
         let room = TestTarget::of_tools(&[json!({"name": "read_query", "inputSchema": schema})]);
-        assert!(SqlInjection.aims(&room.field()).is_empty());
+        assert!(SqlInjection.aims(&room.view()).is_empty());
     }
 
     #[test]
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn numbers_and_names_get_their_own_forms() {
         let forms = |room: &TestTarget| {
-            let aims = SqlInjection.aims(&room.field());
+            let aims = SqlInjection.aims(&room.view());
             let attempts = SqlInjection.attempts(&aims[0], &room.brief());
             attempts.into_iter().map(|attempt| attempt.form).collect::<Vec<_>>().join("; ")
         };

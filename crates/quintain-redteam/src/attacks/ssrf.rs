@@ -64,13 +64,13 @@ impl Attack for Ssrf {
         &[Need::SameHost]
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts_in_modes(&KINDS, false);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts_in_modes(&KINDS, false);
         aims.retain(|aim| {
             aim.is(Kind::Url) || aim.is(Kind::Host) || aim.is(Kind::Path) || is_markup(aim)
         });
-        if field.powers.http {
-            aims.extend(field.surfaces.iter().map(|(server, _)| {
+        if view.capabilities.http {
+            aims.extend(view.surfaces.iter().map(|(server, _)| {
                 let header = headers::COMMON[0].to_owned();
                 let place = Place::Header { server: server.clone(), header };
                 Aim { kinds: vec![Kind::Host], ..Aim::at(place) }
@@ -167,7 +167,7 @@ fn addresses(aim: &Aim, listener: &Listener, nonce: &Nonce) -> Vec<(&'static str
 
 /// Whether the tool itself names the address of the listener as its source.
 fn is_named(trial: &Trial<'_>) -> bool {
-    let told = tool_actions::tool_of(trial.field, trial.aim).map(|tool| tool.raw().to_string());
+    let told = tool_actions::tool_of(trial.view, trial.aim).map(|tool| tool.raw().to_string());
     let origin = trial.tried.first().map(|tried| tried.attempt.role.as_str());
     told.zip(origin).is_some_and(|(told, origin)| !origin.is_empty() && told.contains(origin))
 }
@@ -203,7 +203,7 @@ fn hit(trial: &Trial<'_>, tried: &Tried, request: &str) -> Hit {
     };
     let title = format!("Server-side request forgery (SSRF) in `{place}` ({form})");
     let hit = Hit::confirmed(title, what).by(tried).fault(fault);
-    let tool = tool_actions::tool_of(trial.field, trial.aim);
+    let tool = tool_actions::tool_of(trial.view, trial.aim);
     let fetches = tool.is_some_and(tool_actions::fetches) && trial.aim.is(Kind::Url);
     if fault == "unfiltered" && fetches && !tool_actions::claims_limits(tool, &trial.aim.schema) {
         let note =
@@ -231,7 +231,7 @@ mod tests {
 
     /// The hits at a server that connects to the addresses that `lets` accepts.
     fn fetching(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
-        room.fight(&Ssrf, |attempt| {
+        room.run_attack(&Ssrf, |attempt| {
             let url = attempt.payload.as_ref().unwrap().as_str().unwrap();
             if lets(url) {
                 connected(format!("GET /{} HTTP/1.1", attempt.nonce), "127.0.0.1:9")
@@ -267,14 +267,14 @@ mod tests {
         let room = TestTarget::with_argument("fetch_page", "url", "https://example.com/");
         assert!(fetching(&room, |_| false).is_empty());
         let other = |_: &Attempt| connected("GET /somethingelse HTTP/1.1".into(), "127.0.0.1:9");
-        assert!(room.fight(&Ssrf, other).is_empty());
+        assert!(room.run_attack(&Ssrf, other).is_empty());
     }
 
     #[test]
     fn a_redirect_counts_only_where_it_leads_elsewhere() {
         let room = TestTarget::with_argument("fetch_mirror", "url", "https://example.com/");
         let follow = |host: &'static str| {
-            room.fight(&Ssrf, move |attempt| {
+            room.run_attack(&Ssrf, move |attempt| {
                 if attempt.form == "redirect" {
                     connected(format!("GET /{} HTTP/1.1", attempt.nonce), host)
                 } else {
@@ -296,8 +296,8 @@ mod tests {
     #[test]
     fn the_header_that_was_used_is_named() {
         let mut room = TestTarget::with_argument("show_icon", "id", "1");
-        room.powers.http = true;
-        let hits = room.fight(&Ssrf, |attempt| match &attempt.action {
+        room.capabilities.http = true;
+        let hits = room.run_attack(&Ssrf, |attempt| match &attempt.action {
             Action::Http(_) => connected(
                 format!("GET /{}/x-forwarded-host/icon.png HTTP/1.1", attempt.nonce),
                 "127.0.0.1:9",

@@ -101,11 +101,11 @@ impl Attack for TemplateInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, false);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts(&KINDS, false);
         for aim in &mut aims {
-            let templates = tool_contract::of_templates(field, aim).filter(|_| !lists_names(aim));
-            aim.by_design = templates.or_else(|| tool_contract::of_code(field, aim));
+            let templates = tool_contract::of_templates(view, aim).filter(|_| !lists_names(aim));
+            aim.by_design = templates.or_else(|| tool_contract::of_code(view, aim));
         }
         aims
     }
@@ -236,8 +236,8 @@ mod tests {
     #[test]
     fn products_and_classes_behind_the_word_are_proof() {
         let room = TestTarget::with_argument("greet", "message", "hello");
-        let hits =
-            room.fight(&TemplateInjection, |attempt| answers(&format!("Dear {}9", attempt.role)));
+        let hits = room
+            .run_attack(&TemplateInjection, |attempt| answers(&format!("Dear {}9", attempt.role)));
         assert_eq!(hits.len(), PRODUCTS.len() + DEEP.len() + 2);
         assert!(hits.iter().all(|hit| hit.fault == "template" && hit.note.is_none()));
     }
@@ -246,17 +246,17 @@ mod tests {
     fn repeated_texts_are_none() {
         let room = TestTarget::with_argument("greet", "message", "hello");
         let echo = |attempt: &Attempt| answers(&format!("error in '{}'", text(attempt)));
-        assert!(room.fight(&TemplateInjection, echo).is_empty());
+        assert!(room.run_attack(&TemplateInjection, echo).is_empty());
         let stripped = |attempt: &Attempt| {
             answers(&text(attempt).replace(['{', '}', '$', '#', '<', '%', '>', '='], ""))
         };
-        assert!(room.fight(&TemplateInjection, stripped).is_empty());
+        assert!(room.run_attack(&TemplateInjection, stripped).is_empty());
     }
 
     #[test]
     fn a_product_without_the_word_is_a_calculator() {
         let room = TestTarget::with_argument("calculate", "expression", "1 + 1");
-        let hits = room.fight(&TemplateInjection, |attempt| {
+        let hits = room.run_attack(&TemplateInjection, |attempt| {
             answers(attempt.role.trim_start_matches(attempt.nonce.as_str()))
         });
         assert!(hits.is_empty());
@@ -265,9 +265,9 @@ mod tests {
     #[test]
     fn templates_by_contract_may_compute_but_not_look_behind() {
         let room = TestTarget::with_argument("render", "template", "hello {{name}}");
-        let all = room.fight(&TemplateInjection, |attempt| answers(&attempt.role));
+        let all = room.run_attack(&TemplateInjection, |attempt| answers(&attempt.role));
         assert!(all.iter().all(|hit| hit.note.is_none()));
-        let computed = room.fight(&TemplateInjection, |attempt| {
+        let computed = room.run_attack(&TemplateInjection, |attempt| {
             answers(if attempt.form.starts_with("product") { &attempt.role } else { "?" })
         });
         assert!(!computed.is_empty() && computed.iter().all(|hit| hit.note.is_some()));
@@ -281,7 +281,7 @@ mod tests {
                 "description": "A template; {{ id }} and {{ amount }} are filled in"}}}})]);
         let args = Map::from_iter([("template".into(), json!("Paid {{ amount }}."))]);
         room.works("render", args, &answers("Paid 5."));
-        let hits = room.fight(&TemplateInjection, |attempt| {
+        let hits = room.run_attack(&TemplateInjection, |attempt| {
             answers(if attempt.form.starts_with("product") { &attempt.role } else { "?" })
         });
         assert!(!hits.is_empty() && hits.iter().all(|hit| hit.note.is_none()));

@@ -19,8 +19,8 @@ use crate::knowledge::{Baseline, Knowledge, aims};
 pub(crate) struct TestTarget {
     pub(crate) surfaces: Vec<(String, Surface)>,
     pub(crate) knowledge: Knowledge,
-    pub(crate) powers: Capabilities,
-    pub(crate) ground: CanaryFiles,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) canaries: CanaryFiles,
     pub(crate) listener: Listener,
 }
 
@@ -44,8 +44,8 @@ impl TestTarget {
         let mut room = Self {
             surfaces: vec![("s".into(), surface)],
             knowledge: Knowledge::default(),
-            powers: Capabilities { same_host: true, ..Capabilities::default() },
-            ground: CanaryFiles {
+            capabilities: Capabilities { same_host: true, ..Capabilities::default() },
+            canaries: CanaryFiles {
                 root: PathBuf::from("/ground"),
                 canary: PathBuf::from("/ground/canary.txt"),
                 canary_text: "canarycanarycanary".into(),
@@ -78,15 +78,19 @@ impl TestTarget {
         self.knowledge.aims = aims(&self.surfaces, &self.knowledge);
     }
 
-    pub(crate) fn field(&self) -> TargetView<'_> {
-        TargetView { surfaces: &self.surfaces, knowledge: &self.knowledge, powers: &self.powers }
+    pub(crate) fn view(&self) -> TargetView<'_> {
+        TargetView {
+            surfaces: &self.surfaces,
+            knowledge: &self.knowledge,
+            capabilities: &self.capabilities,
+        }
     }
 
     pub(crate) fn brief(&self) -> Brief<'_> {
-        let identities = self.powers.identities.len().max(1);
+        let identities = self.capabilities.identities.len().max(1);
         let roots = &self.knowledge.roots;
         Brief::new(
-            Some(&self.ground),
+            Some(&self.canaries),
             Some(&self.listener),
             identities,
             roots,
@@ -95,20 +99,20 @@ impl TestTarget {
     }
 
     /// Runs all attempts of an attack and returns its hits.
-    pub(crate) fn fight(
+    pub(crate) fn run_attack(
         &self,
         attack: &dyn Attack,
         answer: impl Fn(&Attempt) -> Evidence,
     ) -> Vec<Hit> {
-        let field = self.field();
-        let mut hits = attack.inspect(&field);
-        for aim in attack.aims(&field) {
-            let attempts = attack.attempts(&aim, &self.brief().on(&field));
+        let view = self.view();
+        let mut hits = attack.inspect(&view);
+        for aim in attack.aims(&view) {
+            let attempts = attack.attempts(&aim, &self.brief().on(&view));
             let tried: Vec<Tried> = attempts
                 .into_iter()
                 .map(|attempt| Tried { evidence: answer(&attempt), attempt })
                 .collect();
-            hits.extend(attack.detect(&Trial { field: &field, aim: &aim, tried: &tried }));
+            hits.extend(attack.detect(&Trial { view: &view, aim: &aim, tried: &tried }));
         }
         hits
     }

@@ -98,20 +98,19 @@ impl Attack for TokenHandling {
         &[Need::Http, Need::Credentials]
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        if !field.powers.http || !field.powers.credentials {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        if !view.capabilities.http || !view.capabilities.credentials {
             return Vec::new();
         }
         let mut aims = Vec::new();
-        for (server, _) in field.surfaces {
+        for (server, _) in view.surfaces {
             let header = "Authorization".to_owned();
             aims.push(Aim::at(Place::Header { server: server.clone(), header }));
         }
-        if field.powers.given.contains(&Given::ReadOnly) {
-            let writers = field.knowledge.baselines.iter().filter_map(|baseline| {
-                let tool = tool_access::tool_of(field, baseline)?;
-                let writes =
-                    tool_access::is_writer(tool) && tool_access::may_be_called(field, tool);
+        if view.capabilities.given.contains(&Given::ReadOnly) {
+            let writers = view.knowledge.baselines.iter().filter_map(|baseline| {
+                let tool = tool_access::tool_of(view, baseline)?;
+                let writes = tool_access::is_writer(tool) && tool_access::may_be_called(view, tool);
                 let tool = tool.name()?.to_owned();
                 let place = Place::Tool { server: baseline.server.clone(), tool };
                 writes.then(|| tool_access::aim(place, Some(baseline)))
@@ -122,7 +121,7 @@ impl Attack for TokenHandling {
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let Some(field) = brief.field else { return Vec::new() };
+        let Some(view) = brief.view else { return Vec::new() };
         if let Some(baseline) = &aim.baseline {
             let Step::Call(call) = &baseline.step else { return Vec::new() };
             let request = HttpRequest {
@@ -138,7 +137,7 @@ impl Attack for TokenHandling {
                 http::attempt(brief, (0, form, "forged"), forged),
             ];
         }
-        let good = http::harmless(field, aim.place.server());
+        let good = http::harmless(view, aim.place.server());
         let good = HttpRequest { identity: Some(0), fresh: true, ..good };
         let garbage = HttpRequest { token: Some(Token::Garbage), ..good.clone() };
         let mut attempts = Vec::new();
@@ -150,7 +149,7 @@ impl Attack for TokenHandling {
             set += 1;
         };
         for (token, form, _, _) in forgeries() {
-            if matches!(token, Token::Given(given) if !field.powers.given.contains(&given)) {
+            if matches!(token, Token::Given(given) if !view.capabilities.given.contains(&given)) {
                 continue;
             }
             add(form, HttpRequest { token: Some(token), ..good.clone() }, &garbage);
@@ -174,7 +173,7 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let (good, got) = (of_role(tried, "control").and_then(served)?, served(forged)?);
     let form = &forged.attempt.form;
     if trial.aim.baseline.is_some() {
-        let tool = trial.field.tool(trial.aim.place.server(), trial.aim.place.tool()?)?;
+        let tool = trial.view.tool(trial.aim.place.server(), trial.aim.place.tool()?)?;
         let title = format!("`{}` accepts {form} (missing scope check)", trial.aim.place);
         let what = "the server served the call instead of answering 403";
         // Without the hint, only the name suggests that the tool writes.
@@ -216,8 +215,8 @@ mod tests {
             TestTarget::of_tools(&[json!({"name": "whoami"}), json!({"name": "book_room"})]);
         room.works("whoami", Map::new(), &answers("ada"));
         room.works("book_room", Map::new(), &answers("ok"));
-        (room.powers.http, room.powers.credentials) = (true, true);
-        room.powers.given = vec![Given::Expired, Given::OtherAudience, Given::ReadOnly];
+        (room.capabilities.http, room.capabilities.credentials) = (true, true);
+        room.capabilities.given = vec![Given::Expired, Given::OtherAudience, Given::ReadOnly];
         room
     }
 
@@ -239,7 +238,7 @@ mod tests {
             (Token::Given(Given::OtherAudience), "audience"),
             (Token::Given(Given::ReadOnly), "scope"),
         ] {
-            let hits = room().fight(&TokenHandling, |attempt| {
+            let hits = room().run_attack(&TokenHandling, |attempt| {
                 let request = request(attempt);
                 let taken = request.token.as_ref() == Some(&bad) || is_good(&request);
                 if taken { lists() } else { unauthorized() }
@@ -250,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_token_in_the_query_must_not_be_read() {
-        let hits = room().fight(&TokenHandling, |attempt| {
+        let hits = room().run_attack(&TokenHandling, |attempt| {
             let request = request(attempt);
             let query = request.token_in_query.as_deref() == Some("access_token");
             if query || is_good(&request) { lists() } else { unauthorized() }
@@ -260,7 +259,7 @@ mod tests {
 
     #[test]
     fn guests_are_told_from_their_betters() {
-        let hits = room().fight(&TokenHandling, |attempt| {
+        let hits = room().run_attack(&TokenHandling, |attempt| {
             let request = request(attempt);
             if request.body.contains("book_room") && !is_good(&request) {
                 return unauthorized();
@@ -278,19 +277,19 @@ mod tests {
         let strict = |attempt: &Attempt| {
             if is_good(&request(attempt)) { lists() } else { unauthorized() }
         };
-        assert!(room().fight(&TokenHandling, strict).is_empty());
-        assert!(room().fight(&TokenHandling, |_| unauthorized()).is_empty());
-        assert!(room().fight(&TokenHandling, |_| Evidence::default()).is_empty());
+        assert!(room().run_attack(&TokenHandling, strict).is_empty());
+        assert!(room().run_attack(&TokenHandling, |_| unauthorized()).is_empty());
+        assert!(room().run_attack(&TokenHandling, |_| Evidence::default()).is_empty());
     }
 
     #[test]
     fn tokens_that_were_not_given_are_not_sent() {
         let mut room = room();
-        room.powers.given.clear();
-        let field = room.field();
-        let aims = TokenHandling.aims(&field);
+        room.capabilities.given.clear();
+        let view = room.view();
+        let aims = TokenHandling.aims(&view);
         assert_eq!(aims.len(), 1);
-        let attempts = TokenHandling.attempts(&aims[0], &room.brief().on(&field));
+        let attempts = TokenHandling.attempts(&aims[0], &room.brief().on(&view));
         let given = |attempt: &&Attempt| matches!(request(attempt).token, Some(Token::Given(_)));
         assert_eq!(attempts.iter().filter(given).count(), 0);
     }

@@ -67,8 +67,8 @@ pub(super) fn may_be_a_noun(tool: &Tool) -> bool {
 }
 
 /// Whether a tool may be called in this run.
-pub(super) fn may_be_called(field: &TargetView<'_>, tool: &Tool) -> bool {
-    field.powers.destructive || !claims_to_destroy(tool)
+pub(super) fn may_be_called(view: &TargetView<'_>, tool: &Tool) -> bool {
+    view.capabilities.destructive || !claims_to_destroy(tool)
 }
 
 /// Whether a word is in a list that is separated by spaces.
@@ -94,8 +94,8 @@ pub(super) fn is_personal_tool(tool: &Tool) -> bool {
     is_personal(named(tool), tool.description().unwrap_or_default())
 }
 
-pub(super) fn is_personal_call(field: &TargetView<'_>, baseline: &Baseline) -> bool {
-    tool_of(field, baseline).is_some_and(is_personal_tool)
+pub(super) fn is_personal_call(view: &TargetView<'_>, baseline: &Baseline) -> bool {
+    tool_of(view, baseline).is_some_and(is_personal_tool)
 }
 
 pub(super) fn is_public(tool: &Tool) -> bool {
@@ -118,13 +118,13 @@ pub(super) fn says_for_admins(tool: &Tool) -> bool {
 }
 
 /// The role of an identity: from the suite, else from a response of the server, else its name.
-pub(super) fn role_of<'f>(field: &'f TargetView<'_>, identity: usize) -> &'f str {
-    let known = field.powers.identities.get(identity);
+pub(super) fn role_of<'f>(view: &'f TargetView<'_>, identity: usize) -> &'f str {
+    let known = view.capabilities.identities.get(identity);
     if let Some(role) = known.and_then(|known| known.role.as_deref()) {
         return role;
     }
     let own = |tool: &str| has_word(tool, PERSONAL);
-    let told = field.knowledge.values.iter().find(|learned| {
+    let told = view.knowledge.values.iter().find(|learned| {
         learned.identity == identity
             && learned.name.eq_ignore_ascii_case("role")
             && own(&learned.tool)
@@ -144,33 +144,33 @@ pub(super) fn is_admin_role(role: &str) -> bool {
 }
 
 /// The tool of a call that works.
-pub(super) fn tool_of<'f>(field: &'f TargetView<'_>, baseline: &Baseline) -> Option<&'f Tool> {
+pub(super) fn tool_of<'f>(view: &'f TargetView<'_>, baseline: &Baseline) -> Option<&'f Tool> {
     match &baseline.step {
-        Step::Call(call) => field.tool(&baseline.server, &call.tool),
+        Step::Call(call) => view.tool(&baseline.server, &call.tool),
         Step::Request { .. } => None,
     }
 }
 
 /// Calls that work and only read.
 pub(super) fn readers<'f>(
-    field: &'f TargetView<'_>,
+    view: &'f TargetView<'_>,
     server: &'f str,
 ) -> impl Iterator<Item = &'f Baseline> {
-    let baselines = field.knowledge.baselines.iter().filter(move |known| known.server == server);
+    let baselines = view.knowledge.baselines.iter().filter(move |known| known.server == server);
     baselines.filter(|known| {
-        let looks = |tool: &Tool| is_reader(tool) && may_be_called(field, tool);
-        tool_of(field, known).is_some_and(looks)
+        let looks = |tool: &Tool| is_reader(tool) && may_be_called(view, tool);
+        tool_of(view, known).is_some_and(looks)
     })
 }
 
 /// Up to `count` calls that return the state of a server, the broadest first, without calls of `except`.
 pub(super) fn watchers(
-    field: &TargetView<'_>,
+    view: &TargetView<'_>,
     server: &str,
     except: &str,
     count: usize,
 ) -> Vec<Step> {
-    let mut calls: Vec<((bool, usize), &Step)> = readers(field, server)
+    let mut calls: Vec<((bool, usize), &Step)> = readers(view, server)
         .filter_map(|baseline| match &baseline.step {
             Step::Call(call) if call.tool != except => {
                 // A `readOnlyHint` is weaker evidence than a name that begins with a reading verb.

@@ -78,18 +78,18 @@ const OF_NETWORKS: [&str; 4] = ["internal", "private", "public", "trusted"];
 
 /// Whether the description of a tool or argument claims limits.
 pub(super) fn claims_limits(tool: Option<&Tool>, schema: &Value) -> bool {
-    told(tool, schema).any(|text| limits(text).next().is_some())
+    descriptions(tool, schema).any(|text| limits(text).next().is_some())
 }
 
 /// Whether the description of a tool or argument claims an allowed folder.
 pub(super) fn claims_folder(tool: Option<&Tool>, schema: &Value) -> bool {
-    told(tool, schema).any(|text| {
+    descriptions(tool, schema).any(|text| {
         let except = if has(text, &["absolute"]) { "relative" } else { "" };
         limits(text).any(|word| word != except && !OF_NETWORKS.contains(&word.as_str()))
     })
 }
 
-fn told<'t>(tool: Option<&'t Tool>, schema: &'t Value) -> impl Iterator<Item = &'t str> {
+fn descriptions<'t>(tool: Option<&'t Tool>, schema: &'t Value) -> impl Iterator<Item = &'t str> {
     let of_argument = schema.get("description").and_then(Value::as_str);
     of_argument.into_iter().chain(tool.and_then(Tool::description))
 }
@@ -127,15 +127,15 @@ pub(super) fn last_name(aim: &Aim) -> String {
 }
 
 /// The tool of an aim.
-pub(super) fn tool_of<'f>(field: &TargetView<'f>, aim: &Aim) -> Option<&'f Tool> {
+pub(super) fn tool_of<'f>(view: &TargetView<'f>, aim: &Aim) -> Option<&'f Tool> {
     let name = aim.place.tool()?;
-    let mut surfaces = field.surfaces.iter().filter(|(server, _)| server == aim.place.server());
+    let mut surfaces = view.surfaces.iter().filter(|(server, _)| server == aim.place.server());
     surfaces.find_map(|(_, surface)| surface.tool(name))
 }
 
 /// Whether a tool may be called at all in this run.
-pub(super) fn may_call(field: &TargetView<'_>, tool: &Tool) -> bool {
-    field.powers.destructive || !destroys(tool)
+pub(super) fn may_call(view: &TargetView<'_>, tool: &Tool) -> bool {
+    view.capabilities.destructive || !destroys(tool)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ const LIMITS: [&str; 20] = [
 ];
 
 /// Why running the commands in an argument is by design; none if it is not.
-pub(super) fn of_commands(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
+pub(super) fn of_commands(view: &TargetView<'_>, aim: &Aim) -> Option<String> {
     const ARGUMENTS: [&str; 9] =
         ["command", "commands", "cmd", "cmds", "commandline", "line", "script", "shell", "input"];
     const VERBS: [&str; 4] = ["run", "exec", "execute", "start"];
@@ -47,36 +47,38 @@ pub(super) fn of_commands(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
         "ssh",
         "terminal",
     ];
-    let told = ToolWords::of(field, aim)?;
-    let runs = told.names(&THINGS) || (told.names(&VERBS) && told.describes(&THINGS));
-    (told.argument_is(&ARGUMENTS) && runs && !told.limits())
+    let tool_words = ToolWords::of(view, aim)?;
+    let runs =
+        tool_words.names(&THINGS) || (tool_words.names(&VERBS) && tool_words.describes(&THINGS));
+    (tool_words.argument_is(&ARGUMENTS) && runs && !tool_words.limits())
         .then(|| "running commands is the purpose of the tool".to_owned())
 }
 
 /// Why running the code in an argument is by design; none if it is not.
-pub(super) fn of_code(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
+pub(super) fn of_code(view: &TargetView<'_>, aim: &Aim) -> Option<String> {
     const ARGUMENTS: [&str; 8] =
         ["code", "script", "source", "snippet", "program", "javascript", "python", "function"];
     const VERBS: [&str; 8] =
         ["run", "exec", "execute", "eval", "evaluate", "interpret", "repl", "sandbox"];
     const THINGS: [&str; 8] =
         ["code", "script", "javascript", "python", "js", "snippet", "program", "repl"];
-    let told = ToolWords::of(field, aim)?;
-    let runs = (told.names(&VERBS) || told.describes(&VERBS))
-        && (told.names(&THINGS) || told.describes(&THINGS));
-    (told.argument_is(&ARGUMENTS) && runs && !told.limits())
+    let tool_words = ToolWords::of(view, aim)?;
+    let runs = (tool_words.names(&VERBS) || tool_words.describes(&VERBS))
+        && (tool_words.names(&THINGS) || tool_words.describes(&THINGS));
+    (tool_words.argument_is(&ARGUMENTS) && runs && !tool_words.limits())
         .then(|| "running code is the purpose of the tool".to_owned())
 }
 
 /// Why rendering the template in an argument is by design; none if it is not.
-pub(super) fn of_templates(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
-    let told = ToolWords::of(field, aim)?;
-    told.argument_is(&["template", "templates"])
+pub(super) fn of_templates(view: &TargetView<'_>, aim: &Aim) -> Option<String> {
+    let tool_words = ToolWords::of(view, aim)?;
+    tool_words
+        .argument_is(&["template", "templates"])
         .then(|| "rendering templates is the purpose of the tool".to_owned())
 }
 
 /// Whether an argument is supposed to be a query or a clause of a query.
-pub(super) fn is_query(field: &TargetView<'_>, aim: &Aim) -> bool {
+pub(super) fn is_query(view: &TargetView<'_>, aim: &Aim) -> bool {
     const LANGUAGES: [&str; 14] = [
         "sql", "cypher", "kql", "kusto", "graphql", "sparql", "promql", "soql", "jql", "gremlin",
         "aql", "logql", "mongo", "mongodb",
@@ -86,10 +88,11 @@ pub(super) fn is_query(field: &TargetView<'_>, aim: &Aim) -> bool {
     if aim.kinds.first() == Some(&Kind::Query) {
         return true;
     }
-    let Some(told) = ToolWords::of(field, aim) else { return false };
+    let Some(tool_words) = ToolWords::of(view, aim) else { return false };
     let speaks = |words: &[String]| words.iter().any(|word| LANGUAGES.contains(&word.as_str()));
-    speaks(&told.argument_text)
-        || (told.argument_is(&ARGUMENTS) && (speaks(&told.name) || speaks(&told.description)))
+    speaks(&tool_words.argument_text)
+        || (tool_words.argument_is(&ARGUMENTS)
+            && (speaks(&tool_words.name) || speaks(&tool_words.description)))
 }
 
 /// Whether the name of a tool suggests that it changes every row that matches a condition.
@@ -107,12 +110,12 @@ struct ToolWords {
 }
 
 impl ToolWords {
-    fn of(field: &TargetView<'_>, aim: &Aim) -> Option<Self> {
+    fn of(view: &TargetView<'_>, aim: &Aim) -> Option<Self> {
         let (name, description) = if let Place::PromptArgument { server, prompt, .. } = &aim.place {
-            let (_, surface) = field.surfaces.iter().find(|(of, _)| of == server)?;
+            let (_, surface) = view.surfaces.iter().find(|(of, _)| of == server)?;
             (prompt.as_str(), surface.prompt(prompt).and_then(Prompt::description))
         } else {
-            let tool = field.tool_of(aim)?;
+            let tool = view.tool_of(aim)?;
             (tool.name()?, tool.description())
         };
         let argument = aim.place.argument()?;
@@ -161,7 +164,7 @@ mod tests {
     }
 
     fn asked<T>(room: &TestTarget, ask: impl Fn(&TargetView<'_>, &Aim) -> T) -> T {
-        ask(&room.field(), &room.knowledge.aims[0])
+        ask(&room.view(), &room.knowledge.aims[0])
     }
 
     #[test]

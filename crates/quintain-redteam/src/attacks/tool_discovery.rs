@@ -62,10 +62,10 @@ impl Attack for ToolDiscovery {
         true
     }
 
-    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
-        let shown = names::listed(field);
+    fn inspect(&self, view: &TargetView<'_>) -> Vec<Hit> {
+        let shown = names::listed(view);
         let mut hits = Vec::new();
-        for listed in listed::texts(field) {
+        for listed in listed::texts(view) {
             let unlisted = names::called_tools(listed.text)
                 .into_iter()
                 .find(|name| !shown.contains(name.as_str()));
@@ -79,9 +79,9 @@ impl Attack for ToolDiscovery {
         hits
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
-        for (server, surface) in field.surfaces {
+        for (server, surface) in view.surfaces {
             let mut add = |message: &str| {
                 let place = Place::Message { server: server.clone(), message: message.to_owned() };
                 aims.push(Aim::at(place));
@@ -140,7 +140,7 @@ impl Attack for ToolDiscovery {
 fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
     let said = tried.said();
-    let identities = &trial.field.powers.identities;
+    let identities = &trial.view.capabilities.identities;
     let own = identities.get(*identity).map(|one| &one.tools).filter(|tools| !tools.is_empty());
     let place = &trial.aim.place;
     let whole = |name: &str| {
@@ -165,7 +165,7 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
             return Some(hit.fault("error").said(tried, name));
         }
     }
-    let shown = names::listed(trial.field);
+    let shown = names::listed(trial.view);
     let unlisted: Vec<String> = names::in_text(&said)
         .into_iter()
         .filter(|name| {
@@ -174,7 +174,7 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
         .collect();
     // A list of tools also contains listed ones: a single unknown word proves little.
     let listed =
-        trial.field.tools().filter_map(|(_, tool)| tool.name()).filter(|name| whole(name)).count();
+        trial.view.tools().filter_map(|(_, tool)| tool.name()).filter(|name| whole(name)).count();
     if unlisted.is_empty() || listed == 0 {
         return None;
     }
@@ -200,7 +200,7 @@ mod tests {
             tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
             ..Identity::default()
         };
-        room.powers.identities = vec![
+        room.capabilities.identities = vec![
             identity("root", &["list_users", "export_users"]),
             identity("bob", &["list_users"]),
         ];
@@ -214,14 +214,15 @@ mod tests {
     #[test]
     fn names_that_are_listed_for_others_only_are_confirmed() {
         let hits = room()
-            .fight(&ToolDiscovery, |_| error("Unknown tool. Tools: list_users, export_users"));
+            .run_attack(&ToolDiscovery, |_| error("Unknown tool. Tools: list_users, export_users"));
         assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Confirmed));
         assert_eq!(hits[0].set, Some(1));
     }
 
     #[test]
     fn names_that_are_listed_for_nobody_are_suspected() {
-        let hits = room().fight(&ToolDiscovery, |_| error("Tools: list_users, reset_everything"));
+        let hits =
+            room().run_attack(&ToolDiscovery, |_| error("Tools: list_users, reset_everything"));
         assert!(hits.iter().all(|hit| hit.confidence == Confidence::Suspected) && hits.len() == 2);
     }
 
@@ -230,7 +231,7 @@ mod tests {
         for text in
             ["Unknown tool", "Unknown tool. Did you mean list_users?", "call_failed in get_handler"]
         {
-            assert!(room().fight(&ToolDiscovery, |_| error(text)).is_empty(), "{text}");
+            assert!(room().run_attack(&ToolDiscovery, |_| error(text)).is_empty(), "{text}");
         }
     }
 
@@ -238,8 +239,8 @@ mod tests {
     fn descriptions_are_read() {
         let tool =
             |text: &str| TestTarget::of_tools(&[json!({"name": "a_b", "description": text})]);
-        let hits = ToolDiscovery.inspect(&tool("Use the purge_all tool first.").field());
+        let hits = ToolDiscovery.inspect(&tool("Use the purge_all tool first.").view());
         assert_eq!((hits.len(), hits[0].severity), (1, Some(Severity::Info)));
-        assert!(ToolDiscovery.inspect(&tool("Use the a_b tool with user_id.").field()).is_empty());
+        assert!(ToolDiscovery.inspect(&tool("Use the a_b tool with user_id.").view()).is_empty());
     }
 }

@@ -64,9 +64,9 @@ impl Attack for ToolShadowing {
         true
     }
 
-    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
-        let mut hits = names(field);
-        hits.extend(mentions(field));
+    fn inspect(&self, view: &TargetView<'_>) -> Vec<Hit> {
+        let mut hits = names(view);
+        hits.extend(mentions(view));
         hits
     }
 }
@@ -74,9 +74,9 @@ impl Attack for ToolShadowing {
 /// A server and the name of one of its tools.
 type Named<'s> = (&'s str, &'s str);
 
-fn names(field: &TargetView<'_>) -> Vec<Hit> {
+fn names(view: &TargetView<'_>) -> Vec<Hit> {
     let tools: Vec<Named<'_>> =
-        field.tools().filter_map(|(server, tool)| Some((server, tool.name()?))).collect();
+        view.tools().filter_map(|(server, tool)| Some((server, tool.name()?))).collect();
     let mut alike: BTreeMap<String, Vec<Named<'_>>> = BTreeMap::new();
     for (server, name) in &tools {
         alike.entry(skeleton(name)).or_default().push((server, name));
@@ -155,25 +155,25 @@ fn at(server: &str, tool: &str) -> Place {
 }
 
 /// Texts of one server that name tools of another.
-fn mentions(field: &TargetView<'_>) -> Vec<Hit> {
+fn mentions(view: &TargetView<'_>) -> Vec<Hit> {
     // A one-word name is also an ordinary word.
-    let foreign: Vec<Named<'_>> = field
+    let foreign: Vec<Named<'_>> = view
         .tools()
         .filter_map(|(server, tool)| Some((server, tool.name()?)))
         .filter(|(_, name)| words(name).len() >= 2 && name.len() >= 6)
         .collect();
-    if field.surfaces.len() < 2 {
+    if view.surfaces.len() < 2 {
         return Vec::new();
     }
     let mut hits: Vec<Hit> = Vec::new();
-    for listed in listed::texts(field) {
+    for listed in listed::texts(view) {
         let own = listed.place.server();
         let is_name = listed.field == "name" || listed.field.ends_with("(name)");
         if is_name || listed.text.len() < 16 {
             continue;
         }
         let named = foreign.iter().find(|(server, name)| {
-            *server != own && field.tool(own, name).is_none() && has_whole(listed.text, name)
+            *server != own && view.tool(own, name).is_none() && has_whole(listed.text, name)
         });
         if let Some((server, name)) = named {
             let title = format!(
@@ -217,7 +217,7 @@ mod tests {
                 (format!("s{at}"), Surface { tools, ..Surface::default() })
             })
             .collect();
-        ToolShadowing.inspect(&room.field())
+        ToolShadowing.inspect(&room.view())
     }
 
     fn tool(name: &str) -> Value {

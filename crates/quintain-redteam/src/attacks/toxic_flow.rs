@@ -87,10 +87,10 @@ impl Attack for ToxicFlow {
         true
     }
 
-    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
-        let several = field.surfaces.len() > 1;
+    fn inspect(&self, view: &TargetView<'_>) -> Vec<Hit> {
+        let several = view.surfaces.len() > 1;
         let pick = |is: fn(&Tool) -> bool| -> Vec<String> {
-            let found = field.tools().filter(|(_, tool)| is(tool));
+            let found = view.tools().filter(|(_, tool)| is(tool));
             let name = |(server, tool): (&str, &Tool)| {
                 let name = tool.name()?;
                 Some(if several { format!("{server}/{name}") } else { name.to_owned() })
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn hits(tools: &[Value]) -> Vec<Hit> {
-        ToxicFlow.inspect(&TestTarget::of_tools(tools).field())
+        ToxicFlow.inspect(&TestTarget::of_tools(tools).view())
     }
 
     #[test]

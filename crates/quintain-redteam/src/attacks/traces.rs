@@ -7,7 +7,7 @@ use crate::attack::{Attempt, Brief, Nonce, Tried};
 
 /// The path of the marker file of a nonce, if files can be watched.
 pub(super) fn marker(brief: &Brief<'_>, nonce: &Nonce) -> Option<String> {
-    brief.ground.map(|ground| ground.drop.join(nonce.as_str()).display().to_string())
+    brief.canaries.map(|canaries| canaries.drop.join(nonce.as_str()).display().to_string())
 }
 
 /// Two numbers of nine digits. Their sum does not overflow in any shell.

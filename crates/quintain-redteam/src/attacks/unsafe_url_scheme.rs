@@ -66,13 +66,13 @@ impl Attack for UnsafeUrlScheme {
         WEAKNESS
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&[Kind::Url], true);
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts(&[Kind::Url], true);
         // Skip arguments that take file URLs on purpose.
         aims.retain(|aim| {
             let wants_files = aim.schema.to_string().contains("file:")
                 || reach::innocent(aim).is_some_and(|text| text.starts_with("file:"))
-                || tool_actions::tool_of(field, aim)
+                || tool_actions::tool_of(view, aim)
                     .and_then(|tool| tool.description())
                     .is_some_and(|text| text.contains("file:"));
             !wants_files
@@ -88,9 +88,9 @@ impl Attack for UnsafeUrlScheme {
             attempts.extend(made.map(|attempt| Attempt { role: role.to_owned(), ..attempt }));
             set += usize::from(!is_pair);
         };
-        if let Some(ground) = brief.ground {
-            let path = ground.canary.display();
-            let text = &ground.canary_text;
+        if let Some(canaries) = brief.canaries {
+            let path = canaries.canary.display();
+            let text = &canaries.canary_text;
             add("file:", text, format!("file://{path}"), brief.nonce(), false);
             add("file: in capital letters", text, format!("FILE://{path}"), brief.nonce(), false);
             add("file: with a host", text, format!("file://localhost{path}"), brief.nonce(), false);
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn planted_and_encoded_texts_are_proof() {
-        let hits = room().fight(&UnsafeUrlScheme, |attempt| match payload(attempt) {
+        let hits = room().run_attack(&UnsafeUrlScheme, |attempt| match payload(attempt) {
             url if url.starts_with("file:///") => answers(&attempt.role),
             url if url.starts_with("data:") => answers(&attempt.role),
             url => refused(&url),
@@ -261,17 +261,17 @@ mod tests {
             let url = payload(attempt).replace('\'', "&#39;");
             answers(&format!("<a href=\"{url}\">x</a>"))
         };
-        let hits = room().fight(&UnsafeUrlScheme, link);
+        let hits = room().run_attack(&UnsafeUrlScheme, link);
         assert!(hits.iter().any(|hit| hit.fault == "link" && hit.title.contains("javascript")));
         let echo = |attempt: &Attempt| answers(&format!("{}: parsed", payload(attempt)));
-        assert!(room().fight(&UnsafeUrlScheme, echo).is_empty());
+        assert!(room().run_attack(&UnsafeUrlScheme, echo).is_empty());
         let quoting = |attempt: &Attempt| refused(&payload(attempt));
-        assert!(room().fight(&UnsafeUrlScheme, quoting).is_empty());
+        assert!(room().run_attack(&UnsafeUrlScheme, quoting).is_empty());
     }
 
     #[test]
     fn a_program_that_gets_the_address_is_proof() {
-        let hits = room().fight(&UnsafeUrlScheme, |attempt| {
+        let hits = room().run_attack(&UnsafeUrlScheme, |attempt| {
             let url = payload(attempt);
             let mut evidence = answers("opened");
             let arguments = vec!["start".to_owned(), url.clone()];
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn an_address_within_a_path_or_for_a_search_is_none() {
         let started = |program: &str, argument: &dyn Fn(&str) -> String| {
-            room().fight(&UnsafeUrlScheme, |attempt| {
+            room().run_attack(&UnsafeUrlScheme, |attempt| {
                 let mut evidence = answers("done");
                 let (program, arguments) = (program.to_owned(), vec![argument(&payload(attempt))]);
                 evidence.observations.push(Observation::Program { program, arguments });
@@ -303,18 +303,18 @@ mod tests {
 
     #[test]
     fn acceptance_is_suspected_only_against_a_refusal() {
-        let picky = room().fight(&UnsafeUrlScheme, |attempt| match payload(attempt) {
+        let picky = room().run_attack(&UnsafeUrlScheme, |attempt| match payload(attempt) {
             url if url.starts_with("javascript:") => answers("stored"),
             url => refused(&url),
         });
         assert_eq!(picky.iter().map(|hit| hit.fault).collect::<Vec<_>>(), ["accepted"]);
         assert_eq!(picky[0].confidence, quintain_evidence::finding::Confidence::Suspected);
-        assert!(room().fight(&UnsafeUrlScheme, |_| answers("stored")).is_empty());
+        assert!(room().run_attack(&UnsafeUrlScheme, |_| answers("stored")).is_empty());
     }
 
     #[test]
     fn who_wants_file_addresses_is_not_asked() {
         let room = TestTarget::with_argument("read", "uri", "file:///srv/a.txt");
-        assert!(UnsafeUrlScheme.aims(&room.field()).is_empty());
+        assert!(UnsafeUrlScheme.aims(&room.view()).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use quintain_evidence::surface::{Surface, Tool};
 use serde_json::{Map, Value};
 
 use super::Aim;
-use super::{Baseline, Draft, Knowledge, classify};
+use super::{Baseline, Knowledge, RefusedArguments, classify};
 
 /// Maximum depth of arguments.
 const MAX_DEPTH: usize = 6;
@@ -26,7 +26,7 @@ pub fn aims(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> Vec<Aim> {
         for tool in &surface.tools {
             let Some(name) = tool.name() else { continue };
             let baseline = knowledge.baseline(server, name);
-            let mine = |draft: &&Draft| draft.server == *server && draft.tool == name;
+            let mine = |draft: &&RefusedArguments| draft.server == *server && draft.tool == name;
             let draft = knowledge.drafts.iter().find(mine).map(|draft| draft.args.clone());
             let args = match baseline.map(|baseline| &baseline.step) {
                 Some(Step::Call(call)) => Value::Object(call.args.clone()),

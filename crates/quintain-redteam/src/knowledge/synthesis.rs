@@ -6,7 +6,7 @@ use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value};
 
 use super::{Hints, Learned, words};
-use values::Maker;
+use values::ValueGenerator;
 
 /// Maximum number of argument sets tried for one tool.
 const MAX_TRIES: usize = 30;
@@ -29,7 +29,7 @@ struct Slot {
 impl Tries {
     /// `schema` is what is known about the arguments, possibly more than the tool declares.
     pub fn new(tool: &Tool, schema: &Value, learned: &[Learned], hints: &Hints) -> Self {
-        let maker = Maker { root: schema, tool, learned, hints };
+        let generator = ValueGenerator { root: schema, tool, learned, hints };
         let required: Vec<&str> = {
             let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
             names.filter_map(Value::as_str).collect()
@@ -38,12 +38,12 @@ impl Tries {
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
         let mut slots: Vec<Slot> = Vec::new();
         for (name, property) in properties {
-            let values = maker.values(name, property, 0);
+            let values = generator.values(name, property, 0);
             slots.push(Slot { name: name.clone(), values, required: required.contains(&&**name) });
         }
         for name in required.iter().copied() {
             if !properties.contains_key(name) && !slots.iter().any(|slot| slot.name == name) {
-                let values = maker.values(name, &Value::Null, 0);
+                let values = generator.values(name, &Value::Null, 0);
                 slots.push(Slot { name: name.to_owned(), values, required: true });
             }
         }

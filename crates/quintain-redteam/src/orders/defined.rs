@@ -14,7 +14,7 @@ pub use read::Reading;
 pub(crate) use read::{Probes, WORDS, demands, framework_ids, pattern};
 pub(crate) use shape::Shape;
 
-use proof::Sight;
+use proof::AttemptView;
 use text::Values;
 
 /// Placeholders and their meanings.
@@ -100,8 +100,8 @@ impl Attack for Defined {
         !self.unwanted.is_empty()
     }
 
-    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
-        let unwanted = field.tools().filter_map(|(server, tool)| {
+    fn inspect(&self, view: &TargetView<'_>) -> Vec<Hit> {
+        let unwanted = view.tools().filter_map(|(server, tool)| {
             let name = tool.name().filter(|name| reach::matches(&self.unwanted, name))?;
             let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
             let title = format!("{}: the server lists {name}", self.summary);
@@ -110,11 +110,11 @@ impl Attack for Defined {
         unwanted.collect()
     }
 
-    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
+    fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
         match &self.body {
-            AttackBody::Payloads { reach, .. } => reach.aims(field),
-            AttackBody::Probes(probes) => with_places(Vec::new(), probes, field),
-            AttackBody::Again(probes) => with_places(leaks::aims(field), probes, field),
+            AttackBody::Payloads { reach, .. } => reach.aims(view),
+            AttackBody::Probes(probes) => with_places(Vec::new(), probes, view),
+            AttackBody::Again(probes) => with_places(leaks::aims(view), probes, view),
         }
     }
 
@@ -135,10 +135,11 @@ impl Attack for Defined {
 
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let hit = |tried: &Tried| {
-            let sight = Sight::new(trial, tried, !matches!(self.body, AttackBody::Payloads { .. }));
-            let seen = self.proofs_of(&sight).iter().filter_map(|proof| {
+            let attempt_view =
+                AttemptView::new(trial, tried, !matches!(self.body, AttackBody::Payloads { .. }));
+            let seen = self.proofs_of(&attempt_view).iter().filter_map(|proof| {
                 let fatal = proof.signs.iter().any(|sign| matches!(sign, Sign::Exit));
-                Some((proof.seen(&sight)?, fatal))
+                Some((proof.seen(&attempt_view)?, fatal))
             });
             // Certain proofs first, then in order.
             let (seen, fatal) =
@@ -156,11 +157,11 @@ impl Attack for Defined {
 
 impl Defined {
     /// The proofs that apply to this attempt.
-    fn proofs_of(&self, sight: &Sight<'_>) -> &[Proof] {
+    fn proofs_of(&self, attempt_view: &AttemptView<'_>) -> &[Proof] {
         let (AttackBody::Probes(probes) | AttackBody::Again(probes)) = &self.body else {
             return &self.proofs;
         };
-        let own = sight.shot().and_then(|at| probes.get(at)).map(|call_form| &call_form.own);
+        let own = attempt_view.shot().and_then(|at| probes.get(at)).map(|call_form| &call_form.own);
         own.filter(|own| !own.is_empty()).unwrap_or(&self.proofs)
     }
 }
@@ -174,9 +175,9 @@ fn value(aim: &Aim, brief: &Brief<'_>, set: usize, payload: &Payload) -> Option<
 
 /// The calls that belong to the place of an aim.
 fn calls(probes: &[CallForm], aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-    let Some(field) = brief.field else { return Vec::new() };
+    let Some(view) = brief.view else { return Vec::new() };
     let mine = probes.iter().enumerate();
-    let mine = mine.filter(|(_, probe)| place(&probe.last, field) == aim.place);
+    let mine = mine.filter(|(_, probe)| place(&probe.last, view) == aim.place);
     mine.filter_map(|(at, probe)| call(brief, at, probe)).collect()
 }
 
@@ -191,9 +192,9 @@ fn call(brief: &Brief<'_>, at: usize, call_form: &CallForm) -> Option<Attempt> {
 }
 
 /// Aims, including the places of whole calls.
-fn with_places(mut aims: Vec<Aim>, probes: &[CallForm], field: &TargetView<'_>) -> Vec<Aim> {
+fn with_places(mut aims: Vec<Aim>, probes: &[CallForm], view: &TargetView<'_>) -> Vec<Aim> {
     for probe in probes {
-        let place = place(&probe.last, field);
+        let place = place(&probe.last, view);
         if aims.iter().all(|aim| aim.place != place) {
             aims.push(Aim::at(place));
         }
@@ -202,10 +203,10 @@ fn with_places(mut aims: Vec<Aim>, probes: &[CallForm], field: &TargetView<'_>) 
 }
 
 /// The place of a call: the tool that it calls, or the request.
-fn place(step: &Step, field: &TargetView<'_>) -> Place {
-    let first = || field.surfaces.first().map_or("", |(server, _)| server.as_str());
+fn place(step: &Step, view: &TargetView<'_>) -> Place {
+    let first = || view.surfaces.first().map_or("", |(server, _)| server.as_str());
     let home = |tool: &str| {
-        let listed = field.tools().find(|(_, known)| known.name() == Some(tool));
+        let listed = view.tools().find(|(_, known)| known.name() == Some(tool));
         listed.map_or_else(first, |(server, _)| server).to_owned()
     };
     match step {

@@ -23,15 +23,15 @@ pub enum Fit {
 /// All attacks, and whether they apply to a target of which only the lists are known.
 pub fn fitting(
     surfaces: &[(String, Surface)],
-    powers: &Capabilities,
+    capabilities: &Capabilities,
 ) -> Vec<(&'static dyn Attack, Fit)> {
     let mut knowledge = Knowledge { baselines: likely(surfaces), ..Knowledge::default() };
     knowledge.aims = aims(surfaces, &knowledge);
-    let field = TargetView { surfaces, knowledge: &knowledge, powers };
+    let view = TargetView { surfaces, knowledge: &knowledge, capabilities };
     let fit = |attack: &dyn Attack| {
-        if let Some(lack) = missing(attack.needs(), &field) {
+        if let Some(lack) = missing(attack.needs(), &view) {
             Fit::Lacks(lack)
-        } else if attack.inspects() || !attack.aims(&field).is_empty() {
+        } else if attack.inspects() || !attack.aims(&view).is_empty() {
             Fit::Suits
         } else {
             Fit::NoPlace
@@ -68,8 +68,8 @@ mod tests {
         let tool = json!({"name": "read_file", "inputSchema": {"type": "object",
             "properties": {"path": {"type": "string"}}, "required": ["path"]}});
         let surface = Surface { tools: vec![Tool(tool)], ..Surface::default() };
-        let powers = Capabilities { same_host: true, ..Capabilities::default() };
-        let fits = fitting(&[("s".into(), surface)], &powers);
+        let capabilities = Capabilities { same_host: true, ..Capabilities::default() };
+        let fits = fitting(&[("s".into(), surface)], &capabilities);
         let of =
             |id: &str| fits.iter().find(|(attack, _)| attack.meta().id == id).unwrap().1.clone();
         assert_eq!(of("path-traversal"), Fit::Suits);

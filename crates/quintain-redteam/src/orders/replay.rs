@@ -17,7 +17,7 @@ impl Orders {
     /// Orders only what showed these findings; identities, permissions and other settings stay. Returns the findings
     /// whose attack is known.
     #[must_use]
-    pub fn again<'f>(mut self, findings: &[&'f Finding]) -> (Self, Vec<&'f Finding>) {
+    pub fn only_for<'f>(mut self, findings: &[&'f Finding]) -> (Self, Vec<&'f Finding>) {
         self.plugins.clear();
         self.not_run.clear();
         self.only = Some(findings.iter().map(|finding| trial_of(finding)).collect());
@@ -53,8 +53,8 @@ impl Orders {
 
 /// Attack and place of the trial that showed a finding.
 pub fn trial_of(finding: &Finding) -> (String, String) {
-    match &finding.bout {
-        Some(bout) => (bout.attack.clone(), bout.place.clone()),
+    match &finding.trial {
+        Some(trial) => (trial.attack.clone(), trial.place.clone()),
         None => (finding.rule.clone(), finding.place.key()),
     }
 }

@@ -12,7 +12,7 @@ use super::test_body::{anywhere, literal, written};
 
 /// An attempt that may become a test.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct TestDraft {
     pub attack: String,
     pub severity: Severity,
     /// Its aim; none for what the listed surface shows.
@@ -27,7 +27,7 @@ pub struct Draft {
 /// Turns drafts into tests: at most `most` for each attack and strategy, from as many places as possible. Names of
 /// planted files begin with `canary`; `no_canary` is the reason why there are none.
 pub fn generated(
-    drafts: &[Draft],
+    drafts: &[TestDraft],
     most: &dyn Fn(&str) -> usize,
     (canary, no_canary): (&str, Option<&str>),
     several_servers: bool,
@@ -35,7 +35,7 @@ pub fn generated(
     let mut made = Regression::default();
     let mut seen: HashMap<(&str, Option<&str>, String), usize> = HashMap::new();
     // The first form at every place comes before the second form at any place.
-    let mut turns: Vec<(usize, &Draft)> = drafts
+    let mut turns: Vec<(usize, &TestDraft)> = drafts
         .iter()
         .map(|draft| {
             let place = draft.place.as_ref().map(Place::key).unwrap_or_default();
@@ -66,7 +66,7 @@ pub fn generated(
 }
 
 fn test(
-    draft: &Draft,
+    draft: &TestDraft,
     canary: (&str, Option<&str>),
     several_servers: bool,
     made: &mut Regression,
@@ -96,9 +96,9 @@ mod tests {
 
     use super::*;
 
-    fn draft(tool: &str, form: &str) -> Draft {
+    fn draft(tool: &str, form: &str) -> TestDraft {
         let step = Step::Call(ToolCall { tool: tool.into(), args: Map::new(), server: None });
-        Draft {
+        TestDraft {
             attack: "sql-injection".into(),
             severity: Severity::High,
             place: Some(Place::Tool { server: "s".into(), tool: tool.into() }),

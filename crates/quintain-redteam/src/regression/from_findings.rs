@@ -8,7 +8,7 @@ use quintain_evidence::tool_call::ToolCall;
 use serde_json::{Map, Value, json};
 
 use super::test_body::{anywhere, literal, written};
-use super::{Left, Regression, RegressionContext};
+use super::{Regression, RegressionContext, SkippedFinding};
 
 /// Turns findings into tests.
 pub fn regression(findings: &[Finding], context: &RegressionContext<'_>) -> Regression {
@@ -18,7 +18,7 @@ pub fn regression(findings: &[Finding], context: &RegressionContext<'_>) -> Regr
             Ok(test) => made.tests.push(test),
             Err(why) => {
                 let (id, title) = (finding.id.clone(), finding.title.clone());
-                made.left.push(Left { id, title, why });
+                made.left.push(SkippedFinding { id, title, why });
             }
         }
     }
@@ -158,7 +158,7 @@ mod tests {
             written: None,
             accepted: None,
             fingerprint: "1".into(),
-            bout: None,
+            trial: None,
             group: None,
             places: Vec::new(),
             strategies: Vec::new(),
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn made(finding: Finding) -> Regression {
-        let ground = RegressionContext {
+        let canaries = RegressionContext {
             listed: &["find".to_owned()],
             target_of: &|_| Some("t".to_owned()),
             several_targets: false,
@@ -179,7 +179,7 @@ mod tests {
             suspected: false,
             least: Severity::Info,
         };
-        regression(&[finding], &ground)
+        regression(&[finding], &canaries)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use quintain_content::registry::Meta;
 
 use super::options::Options;
-use super::strategy::{Strategy, Suits, Way};
+use super::strategy::{Strategy, StrategyKind, Suits};
 
 pub(super) static BASIC: Basic = Basic;
 
@@ -30,7 +30,7 @@ impl Strategy for Basic {
         Suits::BOTH
     }
 
-    fn compile(&self, options: &mut Options<'_>) -> Way {
-        Way::Keep { enabled: options.flag("enabled", true) }
+    fn compile(&self, options: &mut Options<'_>) -> StrategyKind {
+        StrategyKind::Keep { enabled: options.flag("enabled", true) }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::flaw::Flaw;
 use super::options::Options;
 use super::rewrite::Rewrite;
-use super::strategy::{Strategy, Suits, Way};
+use super::strategy::{Strategy, StrategyKind, Suits};
 use super::tactic::{self, Tactic};
 use super::talk::{Done, History, Script, Talk, reworded};
 
@@ -41,7 +41,7 @@ impl Strategy for Layer {
         Suits::BOTH
     }
 
-    fn compile(&self, options: &mut Options<'_>) -> Way {
+    fn compile(&self, options: &mut Options<'_>) -> StrategyKind {
         options.without_effect(&["label"]);
         let mut before = Vec::new();
         let mut talk = None;
@@ -51,28 +51,28 @@ impl Strategy for Layer {
         for step in steps {
             let name = step.strategy.meta().id;
             let why = match step.into_way() {
-                Way::Keep { .. } => continue,
-                Way::Rewrite(rewrite) if talk.is_none() => {
+                StrategyKind::Keep { .. } => continue,
+                StrategyKind::Rewrite(rewrite) if talk.is_none() => {
                     before.push(rewrite);
                     continue;
                 }
-                Way::Rewrite(rewrite) => {
+                StrategyKind::Rewrite(rewrite) => {
                     after.push(rewrite);
                     continue;
                 }
-                Way::Talk(one) if talk.is_none() => {
+                StrategyKind::Talk(one) if talk.is_none() => {
                     talk = Some(one);
                     continue;
                 }
-                Way::Talk(_) => "another step is a conversation already",
-                Way::Missing(missing) => missing.needs,
+                StrategyKind::Talk(_) => "another step is a conversation already",
+                StrategyKind::Missing(missing) => missing.needs,
             };
             options.note("steps", Flaw::NoStep { step: name.to_owned(), strategy: "layer", why });
         }
         let before = Rewrite::chain(before);
         match talk {
-            None => Way::Rewrite(before),
-            Some(talk) => Way::Talk(layered(talk, before, Rewrite::chain(after))),
+            None => StrategyKind::Rewrite(before),
+            Some(talk) => StrategyKind::Talk(layered(talk, before, Rewrite::chain(after))),
         }
     }
 }

@@ -4,7 +4,7 @@
 use quintain_content::registry::Meta;
 
 use super::options::Options;
-use super::strategy::{self, Strategy, Suits, Way};
+use super::strategy::{self, Strategy, StrategyKind, Suits};
 
 pub(super) struct Missing {
     meta: &'static Meta,
@@ -20,9 +20,9 @@ impl Strategy for Missing {
         Suits::MODELS
     }
 
-    fn compile(&self, options: &mut Options<'_>) -> Way {
+    fn compile(&self, options: &mut Options<'_>) -> StrategyKind {
         options.allow_all();
-        Way::Missing(self.missing)
+        StrategyKind::Missing(self.missing)
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
         for strategy in crate::strategies::all() {
             let tactic = parse(&json!(strategy.meta().id));
             let Ok(tactics) = tactic else { continue };
-            if let super::Way::Missing(missing) = tactics[0].way() {
+            if let super::StrategyKind::Missing(missing) = tactics[0].kind() {
                 assert!(missing.instead.is_none_or(|name| find(name).is_some()), "{missing:?}");
             }
         }

@@ -43,7 +43,7 @@ pub use lift::{Reach, Skipped, lift, objective, texts, with_text};
 pub use options::Options;
 pub use reader::read;
 pub use rewrite::{MAX_TEXT, MAX_VARIANTS, Rewrite};
-pub use strategy::{Missing, Receiver, Strategy, Suits, Way};
+pub use strategy::{Missing, Receiver, Strategy, StrategyKind, Suits};
 pub use tactic::{Tactic, parse, parse_all};
 pub use talk::{Conversation, Done, History, MAX_TURNS, Talk, Turn};
 

@@ -13,12 +13,12 @@ pub trait Strategy: Sync {
     fn suits(&self) -> Suits;
 
     /// Reads the options. If errors are recorded there, the result is not used.
-    fn compile(&self, options: &mut Options<'_>) -> Way;
+    fn compile(&self, options: &mut Options<'_>) -> StrategyKind;
 }
 
 /// What a strategy does.
 #[derive(Debug)]
-pub enum Way {
+pub enum StrategyKind {
     /// Sends the probe unchanged, unless disabled.
     Keep { enabled: bool },
     /// Replaces texts in the same places.
@@ -100,8 +100,8 @@ impl Strategy for Converter {
         self.suits
     }
 
-    fn compile(&self, options: &mut Options<'_>) -> Way {
-        Way::Rewrite((self.compile)(options))
+    fn compile(&self, options: &mut Options<'_>) -> StrategyKind {
+        StrategyKind::Rewrite((self.compile)(options))
     }
 }
 
@@ -121,7 +121,7 @@ impl Strategy for Dialogue {
         self.suits
     }
 
-    fn compile(&self, options: &mut Options<'_>) -> Way {
-        Way::Talk((self.compile)(options))
+    fn compile(&self, options: &mut Options<'_>) -> StrategyKind {
+        StrategyKind::Talk((self.compile)(options))
     }
 }

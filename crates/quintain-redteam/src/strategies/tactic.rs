@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::flaw::{Flaw, Mistake};
 use super::lift::{self, Reach, Skipped};
 use super::options::{Options, describe};
-use super::strategy::{Receiver, Strategy, Suits, Way};
+use super::strategy::{Receiver, Strategy, StrategyKind, Suits};
 use super::{all, find};
 
 /// Names of collections of strategies.
@@ -25,7 +25,7 @@ pub struct Tactic {
     /// Maximum number of probes to create.
     pub num_tests: Option<usize>,
     suits: Suits,
-    way: Way,
+    kind: StrategyKind,
 }
 
 impl std::fmt::Debug for dyn Strategy {
@@ -131,13 +131,13 @@ fn compile(
     let mut options = Options::new(id, config, "/config");
     let plugins = options.texts("plugins").unwrap_or_default();
     let num_tests = options.maybe_whole("numTests", 1..=100_000);
-    let way = strategy.compile(&mut options);
+    let kind = strategy.compile(&mut options);
     let suits = strategy.suits().and(options.narrowed());
     let mistakes = options.finish();
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    Ok(Tactic { strategy, plugins, num_tests, suits, way })
+    Ok(Tactic { strategy, plugins, num_tests, suits, kind })
 }
 
 impl Tactic {
@@ -150,12 +150,12 @@ impl Tactic {
         self.suits
     }
 
-    pub fn way(&self) -> &Way {
-        &self.way
+    pub fn kind(&self) -> &StrategyKind {
+        &self.kind
     }
 
-    pub(super) fn into_way(self) -> Way {
-        self.way
+    pub(super) fn into_way(self) -> StrategyKind {
+        self.kind
     }
 
     /// Whether it is applied to the probes of an attack.
@@ -172,9 +172,9 @@ impl Tactic {
     /// The reason if it does not.
     pub fn check(&self, receiver: Receiver) -> Result<(), Skipped> {
         let strategy = self.id();
-        match &self.way {
-            Way::Missing(missing) => Err(Skipped::Missing { strategy, missing: *missing }),
-            Way::Keep { enabled: false } => Err(Skipped::Off { strategy }),
+        match &self.kind {
+            StrategyKind::Missing(missing) => Err(Skipped::Missing { strategy, missing: *missing }),
+            StrategyKind::Keep { enabled: false } => Err(Skipped::Off { strategy }),
             _ if self.suits.includes(receiver) => Ok(()),
             _ => Err(Skipped::Unsuited { strategy, suits: self.suits.describe() }),
         }
@@ -192,12 +192,14 @@ impl Tactic {
         seed: u64,
     ) -> Result<Vec<Probe>, Skipped> {
         let strategy = self.id();
-        match &self.way {
-            Way::Keep { enabled: true } => Ok(vec![probe.clone()]),
-            Way::Keep { enabled: false } => Err(Skipped::Off { strategy }),
-            Way::Rewrite(rewrite) => lift::lift(probe, reach, |text| rewrite.texts(text, seed)),
-            Way::Missing(missing) => Err(Skipped::Missing { strategy, missing: *missing }),
-            Way::Talk(_) => Err(Skipped::NoRewriting { strategy }),
+        match &self.kind {
+            StrategyKind::Keep { enabled: true } => Ok(vec![probe.clone()]),
+            StrategyKind::Keep { enabled: false } => Err(Skipped::Off { strategy }),
+            StrategyKind::Rewrite(rewrite) => {
+                lift::lift(probe, reach, |text| rewrite.texts(text, seed))
+            }
+            StrategyKind::Missing(missing) => Err(Skipped::Missing { strategy, missing: *missing }),
+            StrategyKind::Talk(_) => Err(Skipped::NoRewriting { strategy }),
         }
     }
 }

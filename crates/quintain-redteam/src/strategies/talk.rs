@@ -277,7 +277,7 @@ pub(super) mod testing {
     use serde_json::{Map, Value};
 
     use super::*;
-    use crate::strategies::{Way, parse};
+    use crate::strategies::{StrategyKind, parse};
 
     /// What is sent in which conversation if the target reacts like this, and how it ends.
     pub(crate) fn play(
@@ -287,7 +287,7 @@ pub(super) mod testing {
         mut advise: impl FnMut(&Question) -> Answer,
     ) -> (Vec<Turn>, Done) {
         let tactic = parse(entry).expect("no mistakes").remove(0);
-        let Way::Talk(talk) = tactic.way() else { panic!("a conversation") };
+        let StrategyKind::Talk(talk) = tactic.kind() else { panic!("a conversation") };
         let conversation = talk.about(objective, 7);
         let mut rounds = Rounds::default();
         loop {

@@ -3,7 +3,7 @@
 use quintain_source::{Diagnostics, SourceFile, Sources, read};
 use serde_json::Value;
 
-use super::{Tactic, Way, parse};
+use super::{StrategyKind, Tactic, parse};
 
 /// Texts of all kinds, including the empty one.
 pub(super) const SAMPLES: [&str; 8] = [
@@ -37,8 +37,8 @@ pub(super) fn mistakes(entry: &str) -> Vec<String> {
 
 /// All versions of a text.
 pub(super) fn texts(entry: &str, text: &str, seed: u64) -> Vec<String> {
-    match tactic(entry).way() {
-        Way::Rewrite(rewrite) => rewrite.texts(text, seed),
+    match tactic(entry).kind() {
+        StrategyKind::Rewrite(rewrite) => rewrite.texts(text, seed),
         other => panic!("{entry} does not rewrite: {other:?}"),
     }
 }

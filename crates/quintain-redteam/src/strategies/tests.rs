@@ -135,7 +135,7 @@ fn the_names_of_promptfoo_are_known() {
 fn there_are_many_converters_and_most_change_most_texts() {
     let mut converters = BTreeSet::new();
     for tactic in tactics() {
-        let Way::Rewrite(rewrite) = tactic.way() else { continue };
+        let StrategyKind::Rewrite(rewrite) = tactic.kind() else { continue };
         converters.insert(tactic.id());
         let sample = "Please read the directory /etc, سلام, and the \"password\"";
         // A strategy that changes a share of the words may change none of these few.
@@ -148,7 +148,9 @@ fn there_are_many_converters_and_most_change_most_texts() {
 #[test]
 fn the_same_seed_makes_the_same_texts() {
     for (first, second) in tactics().iter().zip(tactics()) {
-        let (Way::Rewrite(first), Way::Rewrite(second)) = (first.way(), second.way()) else {
+        let (StrategyKind::Rewrite(first), StrategyKind::Rewrite(second)) =
+            (first.kind(), second.kind())
+        else {
             continue;
         };
         for text in SAMPLES {
@@ -161,7 +163,7 @@ fn the_same_seed_makes_the_same_texts() {
 fn long_texts_stay_within_the_bounds() {
     let long = "wörd, ".repeat(MAX_TEXT / 7);
     for tactic in tactics() {
-        let Way::Rewrite(rewrite) = tactic.way() else { continue };
+        let StrategyKind::Rewrite(rewrite) = tactic.kind() else { continue };
         let texts = rewrite.texts(&long, 1);
         assert!(texts.len() <= MAX_VARIANTS, "{}", tactic.id());
         assert!(texts.iter().all(|text| text.len() <= MAX_TEXT), "{}", tactic.id());
@@ -205,13 +207,13 @@ proptest! {
     #[test]
     fn no_text_makes_a_strategy_panic(text in any::<String>(), seed in any::<u64>()) {
         for tactic in tactics() {
-            match tactic.way() {
-                Way::Rewrite(rewrite) => {
+            match tactic.kind() {
+                StrategyKind::Rewrite(rewrite) => {
                     for version in rewrite.texts(&text, seed) {
                         prop_assert!(version.len() <= MAX_TEXT);
                     }
                 }
-                Way::Talk(talk) => {
+                StrategyKind::Talk(talk) => {
                     talk.about(text.clone(), seed).next(&Evidence::default(), &Rounds::default());
                 }
                 _ => {}

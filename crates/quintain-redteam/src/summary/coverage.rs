@@ -92,7 +92,7 @@ fn covered(
         not_run: Vec::new(),
     };
     // Attacks defined in a suite declare their ids.
-    for one in report.attacks.iter().filter(|one| one.bouts > 0) {
+    for one in report.attacks.iter().filter(|one| one.trials > 0) {
         let about = one.about.iter().flat_map(|about| &about.frameworks);
         if about.into_iter().any(|known| belongs(known, id)) {
             covered.attacks.push(one.attack.clone());
@@ -120,7 +120,7 @@ fn covered(
 /// Why an attack did not run; none if it did.
 fn why_not(attack: &str, report: &RedteamReport) -> Option<String> {
     let run = report.attacks.iter().find(|one| one.attack == attack);
-    if run.is_some_and(|run| run.bouts > 0) {
+    if run.is_some_and(|run| run.trials > 0) {
         return None;
     }
     let told = report.not_run.iter().find(|one| one.what == attack);
@@ -151,9 +151,9 @@ mod tests {
     use super::*;
 
     fn report(looked: &[(&str, usize)]) -> RedteamReport {
-        let ran = |(attack, bouts): &(&str, usize)| AttackReport {
+        let ran = |(attack, trials): &(&str, usize)| AttackReport {
             attack: (*attack).to_owned(),
-            bouts: *bouts,
+            trials: *trials,
             ..AttackReport::default()
         };
         RedteamReport { attacks: looked.iter().map(ran).collect(), ..RedteamReport::default() }
@@ -194,7 +194,7 @@ mod tests {
         let clean = entry(&report, "API1");
         assert_eq!((clean.state, clean.word().as_str()), (State::Clean, "nothing found"));
         assert_eq!(clean.attacks, ["bola"]);
-        report.attacks[0].bouts = 0;
+        report.attacks[0].trials = 0;
         let idle = entry(&report, "API1");
         assert_eq!((idle.state, idle.word().as_str()), (State::NotRun, "not run"));
         assert_eq!(idle.why(), "bola found no place to attack");

@@ -53,7 +53,7 @@ fn as_one(places: Vec<Finding>) -> Option<Finding> {
         proofs: one.proofs.first().cloned().into_iter().collect(),
         reproduce: again(one.reproduce.clone()),
         replay: again(one.replay.clone()),
-        bout: None,
+        trial: None,
         id: id.clone(),
         fingerprint,
         group: None,
@@ -65,7 +65,7 @@ fn as_one(places: Vec<Finding>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::{Suppression, part_suppressed, unused};
+    use crate::accepted_findings::{Suppression, part_suppressed, unused};
     use quintain_evidence::finding::{Confidence, Severity, fingerprint};
 
     fn at(rule: &str, tool: &str, severity: Severity) -> Finding {

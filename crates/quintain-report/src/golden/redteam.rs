@@ -93,7 +93,7 @@ fn finding(
         ),
         replay: Some("quintain replay F-00000042 -- python3 server.py".into()),
         fingerprint,
-        bout: None,
+        trial: None,
         group: None,
         places: Vec::new(),
         strategies: Vec::new(),
@@ -205,13 +205,13 @@ pub(super) fn redteam() -> RedteamReport {
     let findings = findings();
     let attacks: Vec<AttackReport> = ATTACKS
         .into_iter()
-        .map(|(attack, bouts, hits)| AttackReport {
+        .map(|(attack, trials, hits)| AttackReport {
             attack: attack.into(),
-            bouts,
+            trials,
             hits,
-            attempts: bouts * 7,
-            rate: if bouts == 0 { 0.0 } else { hits as f64 / bouts as f64 },
-            interval: interval(hits, bouts),
+            attempts: trials * 7,
+            rate: if trials == 0 { 0.0 } else { hits as f64 / trials as f64 },
+            interval: interval(hits, trials),
             about: None,
         })
         .collect();
@@ -356,8 +356,8 @@ fn learned() -> Insight {
 }
 
 /// A trial per attack and place, as a run reports them.
-pub(super) fn bouts(report: &RedteamReport) -> Vec<CaseResult> {
-    let bout = |at: usize, attack: &str, place: &str, title: Option<&str>| {
+pub(super) fn trials(report: &RedteamReport) -> Vec<CaseResult> {
+    let trial = |at: usize, attack: &str, place: &str, title: Option<&str>| {
         let assertion = json!({"type": format!("quintain:redteam:{attack}"), "metric": attack});
         let reason = title.map_or_else(|| format!("no {attack} at {place}"), str::to_owned);
         let verdict = Verdict::of(title.is_none(), reason);
@@ -381,10 +381,10 @@ pub(super) fn bouts(report: &RedteamReport) -> Vec<CaseResult> {
     });
     let mut cases: Vec<CaseResult> = bad
         .enumerate()
-        .map(|(at, one)| bout(at, &one.rule, &one.place.to_string(), Some(&one.title)))
+        .map(|(at, one)| trial(at, &one.rule, &one.place.to_string(), Some(&one.title)))
         .collect();
-    cases.push(bout(cases.len(), "x-links", "fetch.url", None));
-    cases.push(bout(cases.len(), "x-errors", "ping.count", None));
+    cases.push(trial(cases.len(), "x-links", "fetch.url", None));
+    cases.push(trial(cases.len(), "x-errors", "ping.count", None));
     cases
 }
 
@@ -401,7 +401,7 @@ fn small() -> RedteamReport {
 }
 
 fn attack_report(reporter: &dyn Reporter, options: &Options, report: RedteamReport) -> String {
-    let cases = bouts(&report);
+    let cases = trials(&report);
     let run = run(cases.len());
     let summary =
         Summary { redteam: Some(Box::new(report)), ..super::summary(&run, &cases, false) };

@@ -160,7 +160,7 @@ impl Screen {
     }
 
     fn case(&mut self, case: &CaseResult) -> io::Result<()> {
-        if findings::bout(case).is_some() {
+        if findings::attack_of_trial(case).is_some() {
             return Ok(());
         }
         let passed = gist::passed(case);

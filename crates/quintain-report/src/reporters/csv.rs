@@ -89,7 +89,7 @@ struct Case {
     score: f64,
     named: BTreeMap<String, f64>,
     reason: String,
-    bout: Vec<String>,
+    trial: Vec<String>,
 }
 
 impl Report for Table {
@@ -119,11 +119,11 @@ impl Table {
             self.metrics.entry(column).or_default().extend(case.named_scores.keys().cloned());
         }
         self.described |= case.description.is_some();
-        let bout = findings::bout(case).map(|_| {
+        let trial = findings::attack_of_trial(case).map(|_| {
             let value = |name| case.test.get("metadata")?.get(name)?.as_str();
             OF_BOUTS.map(|name| value(name).map(cut).unwrap_or_default()).to_vec()
         });
-        self.attacked |= bout.is_some();
+        self.attacked |= trial.is_some();
         let vars = case.vars.iter().map(|(name, value)| {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             (name.clone(), cut(&text))
@@ -138,7 +138,7 @@ impl Table {
             score: case.score,
             named: case.named_scores.clone(),
             reason: cut(gist::reason(case)),
-            bout: bout.unwrap_or_default(),
+            trial: trial.unwrap_or_default(),
         })
     }
 
@@ -206,7 +206,7 @@ fn line_cells(
         }));
         cells.extend([case.reason.clone(), String::new()]);
     }
-    cells.extend(first.bout.iter().cloned());
+    cells.extend(first.trial.iter().cloned());
     cells
 }
 

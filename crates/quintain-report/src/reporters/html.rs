@@ -170,8 +170,8 @@ impl Page {
         if let Some(report) = &summary.redteam {
             opening(out, &title, &run, summary, "findings", redteam::verdict(report))?;
             redteam::write(out, report, summary, self.rules)?;
-            let bouts = count(self.cases, "trial", "trials");
-            writeln!(out, "<details class=\"panel fold\"><summary>{bouts}</summary>")?;
+            let trials = count(self.cases, "trial", "trials");
+            writeln!(out, "<details class=\"panel fold\"><summary>{trials}</summary>")?;
         } else {
             opening(out, &title, &run, summary, "cases", verdict(summary))?;
             cards(out, summary)?;

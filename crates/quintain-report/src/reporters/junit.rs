@@ -62,7 +62,7 @@ impl Reporter for Junit {
             verbose: options.verbose,
             run: None,
             suites: Vec::new(),
-            bouts: Spool::default(),
+            trials: Spool::default(),
         })
     }
 }
@@ -74,7 +74,7 @@ struct Document {
     /// By column.
     suites: Vec<Spool>,
     /// The failed cases of all columns.
-    bouts: Spool,
+    trials: Spool,
 }
 
 impl Report for Document {
@@ -88,8 +88,8 @@ impl Report for Document {
                 let Some(run) = &self.run else { return Ok(()) };
                 let Some(column) = column_of(run, case) else { return Ok(()) };
                 let (before, after) = testcase(case, self.verbose);
-                match findings::bout(case).filter(|_| !gist::passed(case)) {
-                    Some(attack) => self.bouts.record(&redteam::Bout {
+                match findings::attack_of_trial(case).filter(|_| !gist::passed(case)) {
+                    Some(attack) => self.trials.record(&redteam::FailedTrial {
                         column,
                         attack: attack.to_owned(),
                         name: case.description.clone().unwrap_or_default(),
@@ -118,7 +118,7 @@ impl Document {
         let name = run.description.as_deref().unwrap_or("quintain");
         let nothing = RedteamReport::default();
         let report = summary.redteam.as_deref().unwrap_or(&nothing);
-        let late = redteam::late(&mut self.bouts, report)?;
+        let late = redteam::late(&mut self.trials, report)?;
         let skipped = report.not_run.len();
         let tests = summary.total() + late.len() + skipped;
         let failures = summary.failed + late.len();
@@ -151,7 +151,7 @@ impl Document {
             if at == 0 && summary.redteam.is_some() {
                 redteam::properties(out, report)?;
             }
-            redteam::write(out, &mut self.bouts, at, report)?;
+            redteam::write(out, &mut self.trials, at, report)?;
             late.iter().try_for_each(|finding| redteam::write_late(out, finding))?;
             cases.copy_to(out)?;
             if at == 0 {

@@ -86,7 +86,7 @@ impl Report for Page {
                 Ok(())
             }
             // The findings describe them.
-            Event::Case(case) if findings::bout(case).is_some() => Ok(()),
+            Event::Case(case) if findings::attack_of_trial(case).is_some() => Ok(()),
             Event::Case(case) if gist::passed(case) => self.fine(case),
             Event::Case(case) => self.failure(case),
             Event::Finished(summary) => self.finish(summary),

@@ -91,7 +91,7 @@ impl Report for Log {
 
 impl Log {
     fn case(&mut self, case: &CaseResult) -> io::Result<()> {
-        if self.run.is_none() || gist::passed(case) || findings::bout(case).is_some() {
+        if self.run.is_none() || gist::passed(case) || findings::attack_of_trial(case).is_some() {
             return Ok(());
         }
         let rule = self.rules.of_case(case);

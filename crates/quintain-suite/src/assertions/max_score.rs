@@ -203,7 +203,7 @@ mod tests {
     use quintain_evidence::verdict::Verdict;
     use serde_json::json;
 
-    use crate::compare::settle;
+    use crate::compare::apply_comparison;
     use crate::suite::NoFiles;
     use crate::testing::{compile, compile_with, flaw};
 
@@ -256,7 +256,7 @@ mod tests {
         let graded: Vec<&CaseResult> = results.iter().filter(|one| one.grade.is_some()).collect();
         let next = comparison.next(&graded, &Rounds::default());
         let Next::Done(compared) = next else { panic!("it asks nothing") };
-        settle(compared, &mut results, &asserts[0].raw, None);
+        apply_comparison(compared, &mut results, &asserts[0].raw, None);
         results
     }
 

@@ -41,8 +41,8 @@ pub(super) struct Collector<'a> {
 /// variables that every started server inherits.
 pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
     let mut names: BTreeSet<String> = suite.env.keys().cloned().collect();
-    for seat in &plan.seats {
-        let test = seat.case(suite).test;
+    for planned_case in &plan.cases {
+        let test = planned_case.case(suite).test;
         let texts = test.asserts.iter().map(|assert| assert.raw.to_string());
         texts.for_each(|text| names.extend(env_names(&text, Scope::Env).names));
     }
@@ -55,7 +55,8 @@ pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
         let receives = found.variables([url.as_str()]).with(&content);
         found.contact(Contact { what: "webhook assertion".to_owned(), url: bare(&url), receives });
     }
-    let mut used: BTreeSet<usize> = plan.seats.iter().map(|seat| seat.target).collect();
+    let mut used: BTreeSet<usize> =
+        plan.cases.iter().map(|planned_case| planned_case.target).collect();
     if !found.tests.made_by.is_empty() {
         // Generated tests may be sent to all targets.
         used.extend(0..suite.targets.len());
@@ -169,20 +170,20 @@ impl<'a> Collector<'a> {
             prompts.extend(0..suite.tests.prompts.len());
             suite.tests.prompts.iter().for_each(|prompt| self.prompt(prompt));
         }
-        for seat in &plan.seats {
-            let prompt = &suite.tests.prompts[seat.prompt];
-            if prompts.insert(seat.prompt) {
+        for planned_case in &plan.cases {
+            let prompt = &suite.tests.prompts[planned_case.prompt];
+            if prompts.insert(planned_case.prompt) {
                 self.prompt(prompt);
             }
-            let case = seat.case(suite);
-            let is_new = tests.insert(seat.test);
+            let case = planned_case.case(suite);
+            let is_new = tests.insert(planned_case.test);
             if is_new {
                 self.test(&case.test);
             }
-            self.asserts(&case.test, seat, case.vars(), is_new);
+            self.asserts(&case.test, planned_case, case.vars(), is_new);
         }
         let counts = &mut self.tests;
-        (counts.tests, counts.cases) = (tests.len(), plan.seats.len());
+        (counts.tests, counts.cases) = (tests.len(), plan.cases.len());
     }
 
     fn prompt(&mut self, prompt: &Prompt) {
@@ -238,13 +239,13 @@ impl<'a> Collector<'a> {
     fn asserts(
         &mut self,
         test: &Test,
-        seat: &PlannedCase,
+        planned_case: &PlannedCase,
         vars: &Map<String, Value>,
         is_new: bool,
     ) {
         let suite = self.suite;
-        let target = &suite.targets[seat.target];
-        let prompt = suite.tests.prompts[seat.prompt].raw();
+        let target = &suite.targets[planned_case.target];
+        let prompt = suite.tests.prompts[planned_case.prompt].raw();
         for assert in &test.asserts {
             let questions = self.questions(assert, test, target, &prompt, vars);
             for question in questions {

@@ -28,7 +28,7 @@ use url::Url;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Shorter than the limit of the suite (30 s), so that our error is reported instead of its time limit.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -66,7 +66,7 @@ async fn run() -> Result<()> {
     };
     let options = Options {
         protocol: protocol(env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").ok().as_deref()),
-        deadline: Deadline::after(PATIENCE),
+        deadline: Deadline::after(TIMEOUT),
         responder: script::responder(&scenario),
         recording: Recording::new(None, redactor),
         limits: Limits::default(),

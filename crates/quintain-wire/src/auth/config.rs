@@ -16,7 +16,7 @@ use super::oauth::jwt_bearer::JwtBearer;
 use super::oauth::opener::Opener;
 use super::oauth::password::Password;
 use super::oauth::source::TokenSource;
-use super::oauth::{Desk, token};
+use super::oauth::{GrantContext, token};
 use super::stored::{StoredGrant, StoredTokens, TokenStore};
 use super::{AuthError, Authorizer, Clock, Credentials, api_key, basic, bearer};
 use crate::destination::Destinations;
@@ -213,17 +213,17 @@ pub fn authorizer(
         }
         AuthConfig::OAuth(config) => oauth(config, server_url, &context)?,
         AuthConfig::Interactive { options, opener } => {
-            let desk = Desk::new(server_url, &context)?;
+            let grant_context = GrantContext::new(server_url, &context)?;
             let store = context.state_dir.as_deref().map(TokenStore::new);
             let stored = store.as_ref().map(|store| store.load(server_url)).transpose()?.flatten();
             let known = stored.as_ref().map(|stored| stored.token_set(redactor));
             let clock = context.clock.clone();
-            let grant = InteractiveGrant::new(desk, options, opener, store, stored);
+            let grant = InteractiveGrant::new(grant_context, options, opener, store, stored);
             Arc::new(TokenSource::new(grant, known, None, clock))
         }
         AuthConfig::Stored => {
-            let desk = Desk::new(server_url, &context)?;
-            let (grant, known) = StoredGrant::open(desk, context.state_dir.as_deref())?;
+            let grant_context = GrantContext::new(server_url, &context)?;
+            let (grant, known) = StoredGrant::open(grant_context, context.state_dir.as_deref())?;
             Arc::new(TokenSource::new(grant, Some(known), None, context.clock.clone()))
         }
     })
@@ -234,27 +234,27 @@ fn oauth(
     server_url: &Url,
     context: &AuthContext,
 ) -> Result<Arc<dyn Authorizer>, AuthError> {
-    let desk = Desk::new(server_url, context)?;
+    let grant_context = GrantContext::new(server_url, context)?;
     let (lead, clock) = (config.refresh_lead, context.clock.clone());
     if let Some(secret) = &config.client_secret {
         token::learn_client_secret(&context.redactor, config.client_id.as_deref(), secret);
     }
     Ok(match config.grant.clone() {
         GrantConfig::ClientCredentials { key } => {
-            let grant = ClientCredentials::new(desk, config, key)?;
+            let grant = ClientCredentials::new(grant_context, config, key)?;
             Arc::new(TokenSource::new(grant, None, lead, clock))
         }
         GrantConfig::Password { username, password } => {
             context.redactor.learn(&password);
-            let grant = Password::new(desk, config, username, password)?;
+            let grant = Password::new(grant_context, config, username, password)?;
             Arc::new(TokenSource::new(grant, None, lead, clock))
         }
         GrantConfig::JwtBearer { assertion } => {
-            let grant = JwtBearer::given(desk, config, assertion)?;
+            let grant = JwtBearer::given(grant_context, config, assertion)?;
             Arc::new(TokenSource::new(grant, None, lead, clock))
         }
         GrantConfig::IdentityAssertion(provider) => {
-            let grant = JwtBearer::exchanged(desk, config, provider)?;
+            let grant = JwtBearer::exchanged(grant_context, config, provider)?;
             Arc::new(TokenSource::new(grant, None, lead, clock))
         }
     })
@@ -270,7 +270,7 @@ pub async fn login(
     opener: Arc<dyn Opener>,
     context: AuthContext,
 ) -> Result<StoredTokens, AuthError> {
-    let desk = Desk::new(server_url, &context)?;
+    let grant_context = GrantContext::new(server_url, &context)?;
     let store = context.state_dir.as_deref().map(TokenStore::new);
-    interactive::login(desk, options, opener, store).await
+    interactive::login(grant_context, options, opener, store).await
 }

@@ -41,13 +41,13 @@ pub struct HttpConfig {
 }
 
 /// The HTTP client of one target.
-pub(crate) struct Courier {
+pub(crate) struct HttpSender {
     client: Client,
     config: HttpConfig,
     recording: Recording,
 }
 
-impl Courier {
+impl HttpSender {
     pub(crate) fn new(config: HttpConfig, recording: Recording) -> Result<Self, TransportError> {
         let client = Client::new(config.connect_timeout, &config.url, &config.destinations)
             .map_err(|error| TransportError::Broken(net::chain(&error)))?;

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
-use super::courier::{self, Courier, HttpConfig, shown};
+use super::courier::{self, HttpConfig, HttpSender, shown};
 use super::events::Events;
 use super::{Headers, Outgoing, Sink, Transport, TransportError};
 use crate::frame::Recording;
@@ -52,7 +52,7 @@ struct Tasks {
 }
 
 struct Inner {
-    courier: Courier,
+    courier: HttpSender,
     sink: Arc<dyn Sink>,
     limits: Limits,
     /// The session id from the server.
@@ -70,7 +70,7 @@ impl HttpTransport {
         recording: Recording,
         sink: Arc<dyn Sink>,
     ) -> Result<Self, TransportError> {
-        let courier = Courier::new(config, recording)?;
+        let courier = HttpSender::new(config, recording)?;
         let inner = Inner { courier, sink, limits, session: RwLock::default() };
         Ok(Self { inner: Arc::new(inner), tasks: Arc::default() })
     }

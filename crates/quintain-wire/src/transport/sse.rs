@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use url::Url;
 
-use super::courier::{self, Courier, HttpConfig, shown};
+use super::courier::{self, HttpConfig, HttpSender, shown};
 use super::events::{Event, Events};
 use super::{Headers, Outgoing, Sink, Transport, TransportError};
 use crate::frame::Recording;
@@ -31,7 +31,7 @@ pub struct SseTransport {
 }
 
 struct Inner {
-    courier: Courier,
+    courier: HttpSender,
     endpoint: Url,
     sink: Arc<dyn Sink>,
 }
@@ -48,7 +48,7 @@ impl SseTransport {
         wait: Duration,
         sink: Arc<dyn Sink>,
     ) -> Result<Self, TransportError> {
-        let courier = Courier::new(config, recording)?;
+        let courier = HttpSender::new(config, recording)?;
         let events = Events::new(limits.message_bytes).skipping(limits.skipped_bytes);
         let mut stream = Stream { events, limits, sink: sink.clone(), response: None };
         let endpoint = timeout(wait, find_endpoint(&courier, &mut stream))
@@ -72,7 +72,7 @@ impl SseTransport {
     }
 }
 
-async fn find_endpoint(courier: &Courier, stream: &mut Stream) -> Result<Url, TransportError> {
+async fn find_endpoint(courier: &HttpSender, stream: &mut Stream) -> Result<Url, TransportError> {
     let url = courier.url();
     let headers = courier::stream_headers(&[]);
     let response = courier.send(Method::GET, url, &headers, &Bytes::new()).await?;

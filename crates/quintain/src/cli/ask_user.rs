@@ -1,10 +1,10 @@
 //! Questions to the user at the terminal. `Context::answers` says whether there is one.
 
-use super::Desk;
+use super::App;
 
 /// Asks for one line; returns an empty line at the end of the input.
-pub(super) async fn ask_user(text: &str, desk: &Desk) -> String {
-    desk.console.err(text);
+pub(super) async fn ask_user(text: &str, app: &App) -> String {
+    app.console.err(text);
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).map(|_| line)

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use quintain_redteam::baseline::{Suppression, read_suppressions};
+use quintain_redteam::accepted_findings::{Suppression, read_suppressions};
 use quintain_source::{Diagnostics, Renderer, SourceFile, Sources};
 
-use super::Desk;
+use super::App;
 use crate::exit::Exit;
 
 /// Reads the accepted findings of a file. Prints all errors in the file.
-pub(super) fn read(file: &Path, desk: &Desk) -> Result<Vec<Suppression>, Exit> {
-    let text = std::fs::read_to_string(desk.context.cwd.join(file)).map_err(|error| {
-        desk.console.error(&format!("cannot read `{}`: {error}", file.display()), None);
+pub(super) fn read(file: &Path, app: &App) -> Result<Vec<Suppression>, Exit> {
+    let text = std::fs::read_to_string(app.context.cwd.join(file)).map_err(|error| {
+        app.console.error(&format!("cannot read `{}`: {error}", file.display()), None);
         Exit::Usage
     })?;
     let (mut sources, mut dx) = (Sources::new(), Diagnostics::new());
@@ -21,13 +21,13 @@ pub(super) fn read(file: &Path, desk: &Desk) -> Result<Vec<Suppression>, Exit> {
         .unwrap_or_default();
     if !dx.is_empty() {
         let renderer =
-            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
-        desk.console.err(renderer.render_all(&sources, &dx).trim_end());
+            if app.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
+        app.console.err(renderer.render_all(&sources, &dx).trim_end());
     }
     if dx.has_errors() { Err(Exit::Usage) } else { Ok(found) }
 }
 
 /// Today's date, such as `2027-01-31`, to check whether an acceptance has expired.
-pub(super) fn today(desk: &Desk) -> String {
-    desk.context.now().chars().take(10).collect()
+pub(super) fn today(app: &App) -> String {
+    app.context.now().chars().take(10).collect()
 }

@@ -9,11 +9,11 @@ use quintain_engine::exchange::notice;
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::tool_call::{self, ToolCall};
 use quintain_source::visible;
-use quintain_wire::frame::Tape;
+use quintain_wire::frame::MemoryRecorder;
 use serde_json::{Map, Value, json};
 
 use super::target::{self, TargetArgs};
-use super::{Desk, render};
+use super::{App, render};
 use crate::exit::Exit;
 
 const TAPE: usize = 64 << 20;
@@ -71,10 +71,10 @@ enum Ask {
     Request(String, Map<String, Value>),
 }
 
-pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
+pub(super) async fn run(mut args: Args, app: &App) -> Exit {
     let words = std::mem::take(&mut args.words);
     let words = if words.is_empty() { trailing_words(&mut args) } else { words };
-    let console = &desk.console;
+    let console = &app.console;
     let fail = |message: &str, help: Option<&str>, exit: Exit| {
         if args.json {
             console.json(&json!({"error": message}));
@@ -90,12 +90,12 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
             return fail(&message, help, Exit::Usage);
         }
     };
-    let (target, mut world) = match args.target.resolve(desk, args.json) {
+    let (target, mut world) = match args.target.resolve(app, args.json) {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
     world.tasks = args.task;
-    let tape = Arc::new(Tape::new(TAPE));
+    let tape = Arc::new(MemoryRecorder::new(TAPE));
     if args.frames {
         world.recorder = Some(tape.clone());
     }
@@ -104,7 +104,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
             console.err(&render::frames(&tape, console));
         }
     };
-    let sessions = match target::open(&target, &world, desk).await {
+    let sessions = match target::open(&target, &world, app).await {
         Ok(sessions) => sessions,
         Err(error) => {
             show_frames();
@@ -123,7 +123,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
     }
     let exchange = match &ask {
         Ask::Tool(call) => {
-            warn_of_arguments(&sessions, call, desk);
+            warn_of_arguments(&sessions, call, app);
             let _busy = console.busy(&format!("calling {}", call.tool));
             if args.task { sessions.call_as_task(call).await } else { sessions.call(call).await }
         }
@@ -139,9 +139,9 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
         Ok(mut exchange) => {
             if let (Ok(link), Some(_)) = (&link, &args.log_level) {
                 exchange.notices.extend(link.take_notices().iter().map(notice));
-                show_logs(&exchange, desk);
+                show_logs(&exchange, app);
             }
-            report(&exchange, args.json, desk)
+            report(&exchange, args.json, app)
         }
         Err(error) => fail(&error.to_string(), None, Exit::Usage),
     };
@@ -223,7 +223,7 @@ fn object(text: &str, what: &str) -> Result<Map<String, Value>, String> {
 }
 
 /// Arguments that do not match the tool's schema are sent nevertheless: the response of the tool is of interest.
-fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
+fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, app: &App) {
     let Ok(link) = sessions.route(call) else { return };
     let Some(schema) = link.input_schema(&call.tool) else { return };
     let arguments = Value::Object(sessions.arguments(call));
@@ -233,12 +233,12 @@ fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
             Fault::Arguments => "the arguments do not fit the tool's schema",
             Fault::Schema => "the tool's schema is unusable",
         };
-        desk.console.warn(&format!("{what} at {}: {}", visible(place), visible(&problem.message)));
+        app.console.warn(&format!("{what} at {}: {}", visible(place), visible(&problem.message)));
     }
 }
 
 /// Prints the log messages of an exchange, one per line.
-fn show_logs(exchange: &Exchange, desk: &Desk) {
+fn show_logs(exchange: &Exchange, app: &App) {
     let logs = exchange.notices.iter().filter(|notice| notice["method"] == "notifications/message");
     for params in logs.map(|notice| &notice["params"]) {
         let word = |name: &str| params[name].as_str().unwrap_or_default();
@@ -249,12 +249,12 @@ fn show_logs(exchange: &Exchange, desk: &Desk) {
         let logger = word("logger");
         let from = if logger.is_empty() { String::new() } else { format!(" {logger}") };
         let line = format!("log {}{from}: {data}", word("level"));
-        desk.console.err(&visible(&line));
+        app.console.err(&visible(&line));
     }
 }
 
-fn report(exchange: &Exchange, as_json: bool, desk: &Desk) -> Exit {
-    let console = &desk.console;
+fn report(exchange: &Exchange, as_json: bool, app: &App) -> Exit {
+    let console = &app.console;
     if as_json {
         console.json(&exchange_json(exchange));
     }

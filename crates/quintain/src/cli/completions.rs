@@ -3,7 +3,7 @@
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use super::{Cli, Desk};
+use super::{App, Cli};
 use crate::exit::Exit;
 
 /// Print tab completions for a shell
@@ -15,9 +15,9 @@ pub(super) struct Args {
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
+pub(super) fn run(args: &Args, app: &App) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "quintain", &mut script);
-    desk.console.out(String::from_utf8_lossy(&script).trim_end());
+    app.console.out(String::from_utf8_lossy(&script).trim_end());
     Exit::Passed
 }

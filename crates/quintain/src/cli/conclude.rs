@@ -2,7 +2,7 @@
 
 use quintain_engine::jobs::Outcome;
 
-use super::Desk;
+use super::App;
 use crate::exit::Exit;
 
 /// Prints what the reports do not contain. `kept` is the id of the run in the store.
@@ -11,24 +11,24 @@ pub(super) fn conclude(
     kept: Option<&str>,
     written: bool,
     fail_exit_code: Option<u8>,
-    desk: &Desk,
+    app: &App,
 ) -> Exit {
     let summary = &outcome.summary;
-    if let Some(why) = &outcome.unsaved {
-        desk.console.error(&format!("the run could not be stored: {why}"), None);
+    if let Some(why) = &outcome.store_error {
+        app.console.error(&format!("the run could not be stored: {why}"), None);
     }
     for why in &outcome.unreachable {
-        desk.console.error(&quintain_source::visible(why), None);
+        app.console.error(&quintain_source::visible(why), None);
     }
     if summary.interrupted {
-        desk.console.err("interrupted; finished tests are reported");
+        app.console.err("interrupted; finished tests are reported");
         if let Some(id) = kept {
-            desk.console.note(&format!("resume with `quintain eval --resume {id}`"));
+            app.console.note(&format!("resume with `quintain eval --resume {id}`"));
         }
         return Exit::Interrupted;
     }
-    if outcome.overdue {
-        desk.console.error("time limit reached before all tests were run", None);
+    if outcome.time_limit_reached {
+        app.console.error("time limit reached before all tests were run", None);
         return Exit::Unreachable;
     }
     if !outcome.unreachable.is_empty() || summary.missing > 0 {
@@ -39,12 +39,12 @@ pub(super) fn conclude(
     }
     let total = summary.total().max(1) as f64;
     let rate = summary.passed as f64 / total * 100.0;
-    let wanted = desk.context.number("PROMPTFOO_PASS_RATE_THRESHOLD").unwrap_or(100.0);
+    let wanted = app.context.number("PROMPTFOO_PASS_RATE_THRESHOLD").unwrap_or(100.0);
     if rate >= wanted {
         return Exit::Passed;
     }
     let code = fail_exit_code.or_else(|| {
-        let code = desk.context.number("PROMPTFOO_FAILED_TEST_EXIT_CODE")?;
+        let code = app.context.number("PROMPTFOO_FAILED_TEST_EXIT_CODE")?;
         (0.0..=255.0).contains(&code).then_some(code as u8)
     });
     code.map_or(Exit::Failed, Exit::FailedWith)

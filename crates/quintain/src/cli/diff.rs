@@ -7,7 +7,7 @@ use quintain_evidence::run_diff::{Change, Diff, Key, LatencyShift, Shift, Standi
 use quintain_source::visible;
 use serde_json::json;
 
-use super::{Desk, runs, store};
+use super::{App, runs, store};
 use crate::console::Tone;
 use crate::exit::Exit;
 
@@ -33,9 +33,9 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
     let compared = async {
-        let store = store::open(desk).await?;
+        let store = store::open(app).await?;
         let before = store.find(&args.before).await?;
         let after = store.find(&args.after).await?;
         let diff = diff(&store.diff_rows(&before).await?, &store.diff_rows(&after).await?);
@@ -43,21 +43,21 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     };
     let (before, after, diff) = match compared.await {
         Ok(compared) => compared,
-        Err(error) => return runs::failed(&error, desk),
+        Err(error) => return runs::failed(&error, app),
     };
     if args.json {
-        desk.console.json(&json!({"before": before.id, "after": after.id, "diff": diff}));
+        app.console.json(&json!({"before": before.id, "after": after.id, "diff": diff}));
     } else {
-        desk.console.out(text(&before, &after, &diff, desk).trim_end());
+        app.console.out(text(&before, &after, &diff, app).trim_end());
     }
     if args.fail_on_regression && diff.regressed { Exit::Failed } else { Exit::Passed }
 }
 
-fn text(before: &Run, after: &Run, diff: &Diff, desk: &Desk) -> String {
+fn text(before: &Run, after: &Run, diff: &Diff, app: &App) -> String {
     let mut text = format!("{} → {}\n", before.id, after.id);
     let mut section = |tone: Tone, title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
-            let title = desk.console.paint(tone, &format!("{title} ({})", lines.len()));
+            let title = app.console.paint(tone, &format!("{title} ({})", lines.len()));
             let _ = write!(text, "\n{title}\n  {}\n", lines.join("\n  "));
         }
     };

@@ -8,7 +8,7 @@ use quintain_wire::auth::TokenStore;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Desk, store};
+use super::{App, store};
 use crate::console::Tone;
 use crate::exit::Exit;
 
@@ -69,32 +69,32 @@ impl Check {
     }
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    let state_dir = desk.context.state_dir();
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    let state_dir = app.context.state_dir();
     let state_dir = state_dir.as_deref();
     let removal =
         if args.clean { planted::remove_leftovers(state_dir) } else { Removal::default() };
-    let mut checks = vec![state(state_dir), runs(state_dir, desk).await, logins(state_dir)];
+    let mut checks = vec![state(state_dir), runs(state_dir, app).await, logins(state_dir)];
     let found = planted::leftovers(state_dir);
     checks.push(leftovers(&found, &removal));
-    checks.extend(programs(desk));
+    checks.extend(programs(app));
     if args.json {
         let removed: Vec<&PathBuf> = removal.removed.iter().collect();
         let left: Vec<&PathBuf> =
             found.iter().filter(|one| !one.is_running).flat_map(|one| &one.paths).collect();
         let version = env!("CARGO_PKG_VERSION");
-        desk.console.json(&json!({
+        app.console.json(&json!({
             "checks": checks, "left": left, "removed": removed, "quintain": {"version": version}
         }));
     } else {
-        print(&checks, &removal, desk);
+        print(&checks, &removal, app);
     }
     let is_broken = checks.iter().any(|check| check.status == Status::Error);
     if is_broken { Exit::Failed } else { Exit::Passed }
 }
 
-fn print(checks: &[Check], removal: &Removal, desk: &Desk) {
-    let console = &desk.console;
+fn print(checks: &[Check], removal: &Removal, app: &App) {
+    let console = &app.console;
     for check in checks {
         let (word, tone) = match check.status {
             Status::Ok => ("ok", Tone::Green),
@@ -145,14 +145,14 @@ fn state(folder: Option<&Path>) -> Check {
     Check::new(NAME, Status::Ok, shown)
 }
 
-async fn runs(folder: Option<&Path>, desk: &Desk) -> Check {
+async fn runs(folder: Option<&Path>, app: &App) -> Check {
     const NAME: &str = "stored runs";
     // A check must not create anything.
     let Some(folder) = folder.filter(|folder| folder.join("runs.db").exists()) else {
         return Check::new(NAME, Status::Ok, "none");
     };
     let counted = async {
-        let store = store::open_folder(folder, desk).await?;
+        let store = store::open_folder(folder, app).await?;
         store.count().await
     };
     match counted.await {
@@ -181,7 +181,7 @@ fn leftovers(found: &[Leftover], removal: &Removal) -> Check {
         1 => "; 1 red-team run is in progress".to_owned(),
         more => format!("; {more} red-team runs are in progress"),
     };
-    if let Some((path, why)) = removal.left.first() {
+    if let Some((path, why)) = removal.not_removed.first() {
         let detail = format!("{} cannot be removed: {why}{running}", path.display());
         return Check::new(NAME, Status::Warning, detail).hint("remove it yourself");
     }
@@ -201,8 +201,8 @@ fn leftovers(found: &[Leftover], removal: &Removal) -> Check {
     Check::new(NAME, Status::Warning, detail).hint("`quintain doctor --clean` removes them")
 }
 
-fn programs(desk: &Desk) -> Vec<Check> {
-    let search = desk.context.env.get("PATH").cloned().unwrap_or_default();
+fn programs(app: &App) -> Vec<Check> {
+    let search = app.context.env.get("PATH").cloned().unwrap_or_default();
     let find = |name: &str| {
         std::env::split_paths(&search).map(|folder| folder.join(name)).find(|path| path.is_file())
     };

@@ -9,7 +9,7 @@ use quintain_source::visible;
 use quintain_wire::transport::stdio::INHERITED;
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::App;
 use crate::console::{Tone, counted};
 
 /// The effects of the suite, and what the command adds to them.
@@ -66,23 +66,23 @@ impl AttackEffects {
 }
 
 impl DryRun<'_> {
-    pub(super) fn show(mut self, desk: &Desk) {
-        let paths = Paths { cwd: &desk.context.cwd };
+    pub(super) fn show(mut self, app: &App) {
+        let paths = Paths { cwd: &app.context.cwd };
         if !self.outputs.is_empty() {
             // Reports on the command line replace those of the suite.
             self.effects.write.retain(|write| write.what != "report");
         }
         for write in self.effects.write.iter_mut().filter(|write| write.refused.is_none()) {
-            let path = desk.context.cwd.join(&write.file);
-            let is_link = |path: &Path| path.is_symlink() && desk.context.cwd != path;
-            let mut own = path.ancestors().take_while(|path| **path != desk.context.cwd);
+            let path = app.context.cwd.join(&write.file);
+            let is_link = |path: &Path| path.is_symlink() && app.context.cwd != path;
+            let mut own = path.ancestors().take_while(|path| **path != app.context.cwd);
             write.refused = own.any(is_link).then_some("a symbolic link is in the path");
         }
         paths.shorten(&mut self.effects);
-        let record = desk.files.take();
+        let record = app.files.take();
         let read: Vec<String> = record.read().map(|path| paths.short(path)).collect();
         let outputs = self.outputs.iter().map(|path| ("report", paths.short(path)));
-        let store = desk.context.state_dir().filter(|_| !self.no_write);
+        let store = app.context.state_dir().filter(|_| !self.no_write);
         let store = store.map(|folder| folder.join("runs.db").display().to_string());
         let own: Vec<(&str, String)> =
             outputs.chain(store.map(|store| ("store of runs", store))).collect();
@@ -91,14 +91,14 @@ impl DryRun<'_> {
             if let Some(attack) = &self.attack {
                 value["attack"] = attack.as_json();
             }
-            desk.console.json(&value);
+            app.console.json(&value);
         } else {
-            let mut page = Page { text: String::new(), desk };
+            let mut page = Page { text: String::new(), app };
             page.write(&self.name, &self.effects, &read, &own);
             for (title, entries) in self.attack.iter().flat_map(AttackEffects::lines) {
                 page.section(title, &entries);
             }
-            desk.console.out(page.text.trim_end());
+            app.console.out(page.text.trim_end());
         }
     }
 }
@@ -141,7 +141,7 @@ impl Paths<'_> {
 /// The text for standard output, in two columns.
 struct Page<'a> {
     text: String,
-    desk: &'a Desk,
+    app: &'a App,
 }
 
 impl Page<'_> {
@@ -180,14 +180,14 @@ impl Page<'_> {
     fn section(&mut self, title: &str, entries: &[Vec<String>]) {
         let mut label = format!("{title:9}");
         if entries.is_empty() {
-            let _ = writeln!(self.text, "{}nothing", self.desk.console.paint(Tone::Bold, &label));
+            let _ = writeln!(self.text, "{}nothing", self.app.console.paint(Tone::Bold, &label));
         }
         for lines in entries {
             for (at, line) in lines.iter().enumerate() {
                 let indent = if at == 0 { "" } else { "    " };
                 // Text from the suite must not control the terminal.
                 let line = visible(line).replace(['\n', '\t'], " ");
-                let bold = self.desk.console.paint(Tone::Bold, &label);
+                let bold = self.app.console.paint(Tone::Bold, &label);
                 let _ = writeln!(self.text, "{bold}{indent}{line}");
                 label = " ".repeat(9);
             }

@@ -4,7 +4,7 @@ use quintain_content::registry::Meta;
 use quintain_source::closest;
 
 use super::kinds::Kind;
-use super::{Desk, list};
+use super::{App, list};
 use crate::console::Tone;
 use crate::exit::Exit;
 
@@ -24,8 +24,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
-    let console = &desk.console;
+pub(super) fn run(args: &Args, app: &App) -> Exit {
+    let console = &app.console;
     let every = || Kind::EVERY.iter().flat_map(|kind| kind.all());
     let find = |name: &str| every().find(|meta| meta.answers_to(name));
     let bare = args.id.strip_prefix("not-").unwrap_or(&args.id);
@@ -41,13 +41,13 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
     if args.json {
         console.json(&list::as_json(&meta));
     } else {
-        console.out(&text(&meta, desk));
+        console.out(&text(&meta, app));
     }
     Exit::Passed
 }
 
-fn text(meta: &Meta, desk: &Desk) -> String {
-    let title = desk.console.paint(Tone::Bold, meta.id);
+fn text(meta: &Meta, app: &App) -> String {
+    let title = app.console.paint(Tone::Bold, meta.id);
     let mut lines = vec![format!("{title}: {}", meta.summary)];
     if !meta.aliases.is_empty() {
         lines.push(format!("Aliases: {}", meta.aliases.join(", ")));
@@ -55,7 +55,7 @@ fn text(meta: &Meta, desk: &Desk) -> String {
     lines.push(String::new());
     for line in meta.docs.trim_end().lines() {
         lines.push(match line.strip_prefix("# ") {
-            Some(heading) => desk.console.paint(Tone::Bold, heading),
+            Some(heading) => app.console.paint(Tone::Bold, heading),
             None => line.to_owned(),
         });
     }

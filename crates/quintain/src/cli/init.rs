@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use quintain_source::closest;
 use serde_json::json;
 
-use super::{Desk, own_file};
+use super::{App, own_file};
 use crate::exit::Exit;
 
 /// A file of an example.
@@ -83,10 +83,10 @@ pub(super) struct Args {
     force: bool,
 }
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
-    let console = &desk.console;
+pub(super) fn run(args: &Args, app: &App) -> Exit {
+    let console = &app.console;
     if args.list {
-        list(args.json, desk);
+        list(args.json, app);
         return Exit::Passed;
     }
     let name = args.example.as_deref().unwrap_or("basic");
@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         Some(name) => PathBuf::from(name),
         None => PathBuf::from("."),
     });
-    let folder = desk.context.cwd.join(&dir);
+    let folder = app.context.cwd.join(&dir);
     let there: Vec<&str> = example
         .files
         .iter()
@@ -130,17 +130,17 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
     Exit::Passed
 }
 
-fn list(as_json: bool, desk: &Desk) {
+fn list(as_json: bool, app: &App) {
     if as_json {
         let entry = |example: &Example| {
             let files: Vec<&str> = example.files.iter().map(|sheet| sheet.name).collect();
             json!({"name": example.name, "summary": example.summary, "files": files})
         };
-        desk.console.json(&EXAMPLES.iter().map(entry).collect());
+        app.console.json(&EXAMPLES.iter().map(entry).collect());
         return;
     }
     let width = EXAMPLES.iter().map(|example| example.name.len()).max().unwrap_or_default();
     for Example { name, summary, .. } in EXAMPLES {
-        desk.console.out(&format!("{name:width$}  {summary}"));
+        app.console.out(&format!("{name:width$}  {summary}"));
     }
 }

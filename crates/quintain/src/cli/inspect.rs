@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use quintain_wire::frame::Tape;
+use quintain_wire::frame::MemoryRecorder;
 use serde_json::json;
 
 use super::target::{self, TargetArgs};
-use super::{Desk, render};
+use super::{App, render};
 use crate::console::Tone;
 use crate::exit::Exit;
 
@@ -32,17 +32,17 @@ pub(super) struct Args {
     target: TargetArgs,
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    let (target, mut world) = match args.target.resolve(desk, args.json) {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    let (target, mut world) = match args.target.resolve(app, args.json) {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
-    let tape = Arc::new(Tape::new(TAPE));
+    let tape = Arc::new(MemoryRecorder::new(TAPE));
     if args.frames {
         world.recorder = Some(tape.clone());
     }
-    let console = &desk.console;
-    let sessions = match target::open(&target, &world, desk).await {
+    let console = &app.console;
+    let sessions = match target::open(&target, &world, app).await {
         Ok(sessions) => sessions,
         Err(error) => {
             if args.json {

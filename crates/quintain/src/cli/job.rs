@@ -8,27 +8,27 @@ use quintain_engine::jobs::{
 use quintain_engine::masked::MaskedEvent;
 use quintain_engine::store::{LOCAL_OWNER, Store};
 
-use super::{Desk, runs, suite};
+use super::{App, runs, suite};
 use crate::exit::Exit;
 
 /// The engine with the environment of this process.
-pub(super) fn jobs(desk: &Desk, store: Option<Store>) -> Jobs {
+pub(super) fn jobs(app: &App, store: Option<Store>) -> Jobs {
     let world = World {
-        env: desk.context.env.clone().into(),
-        cwd: desk.context.cwd.clone(),
-        state_dir: desk.context.state_dir(),
-        request_timeout: desk.context.request_timeout(),
-        redactor: desk.redactor.clone(),
+        env: app.context.env.clone().into(),
+        cwd: app.context.cwd.clone(),
+        state_dir: app.context.state_dir(),
+        request_timeout: app.context.request_timeout(),
+        redactor: app.redactor.clone(),
         ..World::default()
     };
-    Jobs::new(world, desk.files.clone(), store)
+    Jobs::new(world, app.files.clone(), store)
 }
 
 /// A request of the user. The id of the run starts with its kind.
-pub(super) fn request(kind: &str, work: Work, desk: &Desk) -> RunRequest {
-    let created = desk.context.now();
+pub(super) fn request(kind: &str, work: Work, app: &App) -> RunRequest {
+    let created = app.context.now();
     RunRequest {
-        id: format!("{kind}-{}-{created}", desk.context.letters(3)),
+        id: format!("{kind}-{}-{created}", app.context.letters(3)),
         created,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         owner: LOCAL_OWNER.to_owned(),
@@ -44,36 +44,36 @@ pub(super) fn request(kind: &str, work: Work, desk: &Desk) -> RunRequest {
 pub(super) async fn prepare(
     jobs: &Jobs,
     request: RunRequest,
-    desk: &Desk,
+    app: &App,
 ) -> Result<Prepared, Refusal> {
-    jobs.prepare(request, &mut |notice| tell(notice, desk)).await
+    jobs.prepare(request, &mut |notice| show_notice(notice, app)).await
 }
 
 /// Prints a warning or an error about a request.
-pub(super) fn tell(notice: Notice<'_>, desk: &Desk) {
+pub(super) fn show_notice(notice: Notice<'_>, app: &App) {
     match notice {
-        Notice::Diagnostics(sources, diagnostics) => suite::show(sources, diagnostics, desk),
-        Notice::Warning(text) => desk.console.warn(&text),
-        Notice::Error(what, help) => desk.console.error(&what, help.as_deref()),
+        Notice::Diagnostics(sources, diagnostics) => suite::show(sources, diagnostics, app),
+        Notice::Warning(text) => app.console.warn(&text),
+        Notice::Error(what, help) => app.console.error(&what, help.as_deref()),
     }
 }
 
 /// Prints why there is no run; returns the reason in short, and the exit code.
-pub(super) fn refused(refusal: &Refusal, desk: &Desk) -> (String, Exit) {
+pub(super) fn refused(refusal: &Refusal, app: &App) -> (String, Exit) {
     let what = refusal.to_string();
     let exit = match refusal {
         // The diagnostics were printed already.
-        Refusal::Suite | Refusal::Said => Exit::Usage,
+        Refusal::Suite | Refusal::AlreadyReported => Exit::Usage,
         Refusal::Usage { what, help } => {
-            desk.console.error(what, help.as_deref());
+            app.console.error(what, help.as_deref());
             Exit::Usage
         }
-        Refusal::Nothing { what, help } => {
-            desk.console.error(what, help.as_deref());
+        Refusal::NothingSelected { what, help } => {
+            app.console.error(what, help.as_deref());
             Exit::Nothing
         }
         Refusal::Store(error) => {
-            desk.console.error(&error.to_string(), runs::help(error));
+            app.console.error(&error.to_string(), runs::help(error));
             Exit::Usage
         }
     };
@@ -83,11 +83,11 @@ pub(super) fn refused(refusal: &Refusal, desk: &Desk) -> (String, Exit) {
 /// Starts a run and passes its events to `show` until it ends. Ctrl-C ends it with the results so far.
 pub(super) async fn follow(
     prepared: Prepared,
-    desk: &Desk,
+    app: &App,
     mut show: impl FnMut(&MaskedEvent),
 ) -> Result<Outcome, RunError> {
     let mut handle = prepared.start()?;
-    let mut stop = desk.stop.clone();
+    let mut stop = app.stop.clone();
     let cancel = handle.cancel();
     let stopping = async move {
         if stop.wait_for(|stopped| *stopped).await.is_ok() {

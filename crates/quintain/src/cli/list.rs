@@ -3,7 +3,7 @@
 use quintain_content::registry::Meta;
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::App;
 use super::kinds::Kind;
 use crate::console::Tone;
 use crate::exit::Exit;
@@ -24,16 +24,16 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
+pub(super) fn run(args: &Args, app: &App) -> Exit {
     let metas = args.kind.all();
     if args.json {
-        desk.console.json(&metas.iter().map(as_json).collect());
+        app.console.json(&metas.iter().map(as_json).collect());
         return Exit::Passed;
     }
     let width = metas.iter().map(|meta| meta.id.len()).max().unwrap_or_default();
     for Meta { id, summary, .. } in metas {
-        let name = desk.console.paint(Tone::Bold, &format!("{id:width$}"));
-        desk.console.out(&format!("{name}  {summary}"));
+        let name = app.console.paint(Tone::Bold, &format!("{id:width$}"));
+        app.console.out(&format!("{name}  {summary}"));
     }
     Exit::Passed
 }

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::Desk;
+use super::App;
 use crate::exit::Exit;
 
 /// Log in to a protected MCP server (OAuth authorization code with PKCE) and store the tokens
@@ -59,26 +59,26 @@ fn server_url(text: &str) -> Result<Url, String> {
     url.ok_or_else(|| "expected a URL that starts with http:// or https://".to_owned())
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    desk.start_logging(false, false);
-    let console = &desk.console;
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    app.start_logging(false, false);
+    let console = &app.console;
     let named = args.client_secret_env.as_ref();
-    let client_secret = named.and_then(|name| desk.context.env.get(name));
+    let client_secret = named.and_then(|name| app.context.env.get(name));
     if let (Some(name), None) = (named, client_secret) {
         console.error(&format!("environment variable `{name}` is not set"), None);
         return Exit::Usage;
     }
     let client_secret = client_secret.map(|secret| SecretString::from(secret.as_str()));
-    let Some(state_dir) = desk.context.state_dir() else {
+    let Some(state_dir) = app.context.state_dir() else {
         console.error("no directory to store the login in", Some("set QUINTAIN_HOME"));
         return Exit::Usage;
     };
     if let Some(url) = &args.url {
-        learn_url(url.as_str(), &desk.redactor);
+        learn_url(url.as_str(), &app.redactor);
     }
     let store = TokenStore::new(&state_dir);
     let done = match &args.url {
-        None => store.list().map(|kept| show(&kept, &args, desk)),
+        None => store.list().map(|kept| show(&kept, &args, app)),
         Some(url) if args.forget => store.delete(url).await.map(|deleted| {
             let forgotten = if deleted == 0 { "no login is stored" } else { "deleted the login" };
             console.note(forgotten);
@@ -91,13 +91,13 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
                 redirect_port: args.redirect_port,
                 ..LoginOptions::default()
             };
-            let mut context = AuthContext::new(desk.redactor.clone());
+            let mut context = AuthContext::new(app.redactor.clone());
             context.state_dir = Some(state_dir);
             let opener = Arc::new(Browser { start: !args.no_browser });
             login(url, options, opener, context).await.map(|kept| {
                 console.note(&format!("logged in at {} for {}", kept.issuer, kept.server_url));
                 if args.json {
-                    show(&[kept], &args, desk);
+                    show(&[kept], &args, app);
                 }
             })
         }
@@ -111,9 +111,9 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     }
 }
 
-fn show(kept: &[StoredTokens], args: &Args, desk: &Desk) {
+fn show(kept: &[StoredTokens], args: &Args, app: &App) {
     for kept in kept {
-        learn_url(kept.server_url.as_str(), &desk.redactor);
+        learn_url(kept.server_url.as_str(), &app.redactor);
     }
     if args.json {
         let rows = kept.iter().map(|kept| {
@@ -126,12 +126,12 @@ fn show(kept: &[StoredTokens], args: &Args, desk: &Desk) {
                 "renewable": kept.renewable(),
             })
         });
-        desk.console.json(&Value::Array(rows.collect()));
+        app.console.json(&Value::Array(rows.collect()));
         return;
     }
     for kept in kept {
         let renewable = if kept.renewable() { "renewable" } else { "not renewable" };
-        desk.console.out(&format!("{}  issued by {}, {renewable}", kept.server_url, kept.issuer));
+        app.console.out(&format!("{}  issued by {}, {renewable}", kept.server_url, kept.issuer));
     }
 }
 

@@ -20,6 +20,7 @@ mod kinds;
 mod list;
 mod login;
 mod own_file;
+mod recording_files;
 mod redteam;
 mod rejudge;
 mod render;
@@ -31,7 +32,6 @@ mod schema;
 mod store;
 mod suite;
 mod target;
-mod touched;
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ use quintain_source::visible;
 use quintain_wire::redact::Redactor;
 use tokio::sync::watch;
 
-use self::touched::Touched;
+use self::recording_files::RecordingFiles;
 use crate::console::Console;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -86,19 +86,19 @@ enum Command {
 }
 
 /// State shared by all commands.
-struct Desk {
+struct App {
     context: Context,
     console: Console,
     redactor: Redactor,
     /// Reads suites.
-    files: Arc<Touched>,
+    files: Arc<RecordingFiles>,
     verbosity: u8,
     quiet: bool,
     /// True after Ctrl-C, for commands that report their results before they end.
     stop: watch::Receiver<bool>,
 }
 
-impl Desk {
+impl App {
     /// Starts logging at the level that the command line, the environment and the target ask for.
     fn start_logging(&self, debug: bool, verbose: bool) {
         let asked = if debug || self.context.flag("MCP_DEBUG") {
@@ -165,27 +165,27 @@ pub(crate) fn run(cli: Cli, context: Context, redactor: Redactor) -> Exit {
     let console = Console::new(&context, cli.quiet, redactor.clone());
     let (stop_now, stop) = watch::channel(false);
     let (verbosity, quiet) = (cli.verbose, cli.quiet);
-    let files = Arc::new(Touched::default());
-    let desk = Desk { context, console, redactor, files, verbosity, quiet, stop };
+    let files = Arc::new(RecordingFiles::default());
+    let app = App { context, console, redactor, files, verbosity, quiet, stop };
     if !matches!(cli.command, Command::Doctor(_)) {
-        remove_leftovers(&desk);
+        remove_leftovers(&app);
     }
     let exit = match &cli.command {
-        Command::Completions(args) => completions::run(args, &desk),
-        Command::Init(args) => init::run(args, &desk),
-        Command::List(args) => list::run(args, &desk),
-        Command::Explain(args) => explain::run(args, &desk),
-        Command::Schema(args) => schema::run(args, &desk),
-        _ => run_async(cli.command, &desk, &stop_now),
+        Command::Completions(args) => completions::run(args, &app),
+        Command::Init(args) => init::run(args, &app),
+        Command::List(args) => list::run(args, &app),
+        Command::Explain(args) => explain::run(args, &app),
+        Command::Schema(args) => schema::run(args, &app),
+        _ => run_async(cli.command, &app, &stop_now),
     };
-    if desk.console.is_complete() || exit != Exit::Passed { exit } else { Exit::Usage }
+    if app.console.is_complete() || exit != Exit::Passed { exit } else { Exit::Usage }
 }
 
-fn run_async(command: Command, desk: &Desk, stop_now: &watch::Sender<bool>) -> Exit {
+fn run_async(command: Command, app: &App, stop_now: &watch::Sender<bool>) -> Exit {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            desk.console.error(&format!("cannot start the async runtime: {error}"), None);
+            app.console.error(&format!("cannot start the async runtime: {error}"), None);
             return Exit::Unreachable;
         }
     };
@@ -197,7 +197,7 @@ fn run_async(command: Command, desk: &Desk, stop_now: &watch::Sender<bool>) -> E
             Command::Redteam(args) => args.is_patient(),
             _ => false,
         };
-        let mut work = std::pin::pin!(dispatch(command, desk));
+        let mut work = std::pin::pin!(dispatch(command, app));
         if patient {
             tokio::select! {
                 exit = &mut work => return exit,
@@ -210,7 +210,7 @@ fn run_async(command: Command, desk: &Desk, stop_now: &watch::Sender<bool>) -> E
             // The other future is dropped here, and with it every child process.
             exit = &mut work => exit,
             () = interrupted() => {
-                desk.console.err("interrupted");
+                app.console.err("interrupted");
                 Exit::Interrupted
             }
         }
@@ -220,20 +220,20 @@ fn run_async(command: Command, desk: &Desk, stop_now: &watch::Sender<bool>) -> E
     exit
 }
 
-async fn dispatch(command: Command, desk: &Desk) -> Exit {
+async fn dispatch(command: Command, app: &App) -> Exit {
     match command {
-        Command::Demo(args) => demo::run(args, desk).await,
-        Command::Eval(args) => eval::run(*args, desk).await,
-        Command::Rejudge(args) => rejudge::run(args, desk).await,
-        Command::Replay(args) => Box::pin(replay::run(args, desk)).await,
-        Command::Redteam(args) => redteam::run(args, desk).await,
-        Command::Runs(args) => runs::run(args, desk).await,
-        Command::Diff(args) => diff::run(args, desk).await,
-        Command::Inspect(args) => inspect::run(args, desk).await,
-        Command::Call(args) => call::run(args, desk).await,
-        Command::Scan(args) => scan::run(args, desk).await,
-        Command::Login(args) => login::run(args, desk).await,
-        Command::Doctor(args) => doctor::run(args, desk).await,
+        Command::Demo(args) => demo::run(args, app).await,
+        Command::Eval(args) => eval::run(*args, app).await,
+        Command::Rejudge(args) => rejudge::run(args, app).await,
+        Command::Replay(args) => Box::pin(replay::run(args, app)).await,
+        Command::Redteam(args) => redteam::run(args, app).await,
+        Command::Runs(args) => runs::run(args, app).await,
+        Command::Diff(args) => diff::run(args, app).await,
+        Command::Inspect(args) => inspect::run(args, app).await,
+        Command::Call(args) => call::run(args, app).await,
+        Command::Scan(args) => scan::run(args, app).await,
+        Command::Login(args) => login::run(args, app).await,
+        Command::Doctor(args) => doctor::run(args, app).await,
         // They ended before the runtime was started.
         Command::Completions(_)
         | Command::Init(_)
@@ -244,16 +244,17 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
 }
 
 /// Removes what a killed run planted on this machine.
-fn remove_leftovers(desk: &Desk) {
-    let Removal { removed, left } = planted::remove_leftovers(desk.context.state_dir().as_deref());
+fn remove_leftovers(app: &App) {
+    let Removal { removed, not_removed: left } =
+        planted::remove_leftovers(app.context.state_dir().as_deref());
     if !removed.is_empty() {
         let things = if removed.len() == 1 { "file or folder" } else { "files and folders" };
-        desk.console
+        app.console
             .note(&format!("removed {} {things} that a killed run left behind", removed.len()));
     }
     for (path, why) in left {
         let path = visible(&path.to_string_lossy()).into_owned();
-        desk.console.warn(&format!("a killed run left {path} behind; it cannot be removed: {why}"));
+        app.console.warn(&format!("a killed run left {path} behind; it cannot be removed: {why}"));
     }
 }
 

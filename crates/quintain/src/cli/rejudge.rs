@@ -7,10 +7,10 @@ use quintain_engine::jobs::{RejudgeWork, RunRequest, Work};
 use quintain_evidence::event::Event;
 
 use super::conclude::conclude;
-use super::eval::{Begun, Progress};
+use super::eval::{Progress, ResumedRun};
 use super::reports::Show;
-use super::suite::{self, Wrong, say};
-use super::{Desk, job, runs, store};
+use super::suite::{self, CliError, cli_error};
+use super::{App, job, runs, store};
 use crate::exit::Exit;
 
 /// Judge the responses of an earlier run again
@@ -51,33 +51,33 @@ pub(super) struct Args {
     no_write: bool,
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
     let found = async {
-        let store = store::open(desk).await?;
-        Begun::find(store, &args.run, false).await
+        let store = store::open(app).await?;
+        ResumedRun::find(store, &args.run, false).await
     };
-    let begun = match found.await {
-        Ok(begun) => begun,
-        Err(error) => return runs::failed(&error, desk),
+    let resumed_run = match found.await {
+        Ok(resumed_run) => resumed_run,
+        Err(error) => return runs::failed(&error, app),
     };
-    match again(&args, begun, desk).await {
+    match again(&args, resumed_run, app).await {
         Ok(exit) => exit,
         Err(wrong) => {
-            wrong.report(desk);
+            wrong.report(app);
             Exit::Usage
         }
     }
 }
 
-async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
+async fn again(args: &Args, resumed_run: ResumedRun, app: &App) -> Result<Exit, CliError> {
     let files = match &args.config[..] {
-        [] => begun.files(desk)?,
-        files => suite::read(files, Vec::new(), desk)?,
+        [] => resumed_run.files(app)?,
+        files => suite::read(files, Vec::new(), app)?,
     };
     let work = RejudgeWork {
-        run: begun.run.id.clone(),
+        run: resumed_run.run.id.clone(),
         suite: suite::texts(&files),
-        kept: begun.given.text().into_iter().collect(),
+        extra_texts: resumed_run.given.text().into_iter().collect(),
         update_snapshots: args.update_snapshots,
         ask: match (args.offline, args.ask_again) {
             (true, _) => AskMode::Nothing,
@@ -86,23 +86,23 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         },
     };
     let request =
-        RunRequest { stored: !args.no_write, ..job::request("rejudge", Work::Rejudge(work), desk) };
-    let prepared = job::prepare(&job::jobs(desk, Some(begun.store)), request, desk).await;
+        RunRequest { stored: !args.no_write, ..job::request("rejudge", Work::Rejudge(work), app) };
+    let prepared = job::prepare(&job::jobs(app, Some(resumed_run.store)), request, app).await;
     let prepared = match prepared {
         Ok(prepared) => prepared,
-        Err(refusal) => return Ok(job::refused(&refusal, desk).1),
+        Err(refusal) => return Ok(job::refused(&refusal, app).1),
     };
-    let mut feed = args.show.open(prepared.suite(), desk)?;
-    desk.start_logging(false, false);
-    let mut progress = Progress::new(&desk.console, true);
-    let outcome = job::follow(prepared, desk, |event| {
+    let mut feed = args.show.open(prepared.suite(), app)?;
+    app.start_logging(false, false);
+    let mut progress = Progress::new(&app.console, true);
+    let outcome = job::follow(prepared, app, |event| {
         // The phases of a suite are too short to show.
         if !matches!(**event, Event::Phase(_)) {
             progress.event(event, || feed.event(event));
         }
     })
     .await
-    .map_err(|error| say(error.to_string(), None))?;
-    let written = feed.finish(&desk.console);
-    Ok(conclude(&outcome, None, written, args.fail_exit_code, desk))
+    .map_err(|error| cli_error(error.to_string(), None))?;
+    let written = feed.finish(&app.console);
+    Ok(conclude(&outcome, None, written, args.fail_exit_code, app))
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use quintain_evidence::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 use quintain_source::visible;
-use quintain_wire::frame::{Direction, Frame, Tape};
+use quintain_wire::frame::{Direction, Frame, MemoryRecorder};
 use serde_json::{Value, json};
 
 use crate::console::{Console, Tone, counted, indented};
@@ -205,7 +205,7 @@ pub(super) fn pretty(value: &Value) -> String {
 }
 
 /// The raw exchange, in order of time.
-pub(super) fn frames(tape: &Tape, console: &Console) -> String {
+pub(super) fn frames(tape: &MemoryRecorder, console: &Console) -> String {
     let (frames, forgotten) = tape.frames();
     let (opened, _) = tape.opened();
     let mut out = String::new();
@@ -235,7 +235,7 @@ pub(super) fn frames(tape: &Tape, console: &Console) -> String {
 }
 
 /// The raw exchange as `--json` prints it.
-pub(super) fn frames_json(tape: &Tape) -> Value {
+pub(super) fn frames_json(tape: &MemoryRecorder) -> Value {
     let (frames, forgotten) = tape.frames();
     let (opened, _) = tape.opened();
     let frames = frames.iter().map(|frame| {

@@ -10,10 +10,10 @@ use quintain_redteam::orders::trial_of;
 use quintain_source::visible;
 use serde_json::{Value, json};
 
-use super::eval::Begun;
+use super::eval::ResumedRun;
 use super::redteam::{DestructiveArgs, failed, named};
 use super::target::TargetArgs;
-use super::{Desk, job, runs, store, suite};
+use super::{App, job, runs, store, suite};
 use crate::exit::Exit;
 
 /// Minimum length of a fingerprint's prefix; shorter ones match too many findings.
@@ -56,33 +56,33 @@ pub(super) struct Args {
     target: TargetArgs,
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    match attempt(&args, desk).await {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    match attempt(&args, app).await {
         Ok(exit) | Err(exit) => exit,
     }
 }
 
-async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
-    let fail = |error: StoreError| runs::failed(&error, desk);
-    let store = store::open(desk).await.map_err(fail)?;
+async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
+    let fail = |error: StoreError| runs::failed(&error, app);
+    let store = store::open(app).await.map_err(fail)?;
     let Some((run, findings)) = sought(&store, args).await.map_err(fail)? else {
-        return Err(missing(args, desk));
+        return Err(missing(args, app));
     };
     // A finding about several places is tried at each of them.
     let sought: Vec<Finding> = findings.iter().flat_map(Finding::parts).cloned().collect();
-    let begun = Begun::of(store.clone(), run, false).await.map_err(fail)?;
+    let resumed_run = ResumedRun::of(store.clone(), run, false).await.map_err(fail)?;
     // Never attack a default suite of the working directory instead of the target of the run.
     let found = if args.target.is_named() {
         args.target
             .request()
-            .and_then(|request| Ok((args.target.clone(), request, args.target.files(desk)?)))
+            .and_then(|request| Ok((args.target.clone(), request, args.target.files(app)?)))
     } else {
-        begun.target(&args.target, chosen_target(&begun.info.options), desk)
+        resumed_run.target(&args.target, chosen_target(&resumed_run.info.options), app)
     };
     let (given, target, files) = found.map_err(|wrong| {
-        let what = wrong.report(desk);
+        let what = wrong.report(app);
         if args.json {
-            desk.console.json(&json!({"error": what}));
+            app.console.json(&json!({"error": what}));
         }
         Exit::Usage
     })?;
@@ -95,32 +95,32 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         allow_remote: args.allow_remote,
     };
     let work = Work::Replay(Box::new(work));
-    let request = RunRequest { stored: false, ..job::request("replay", work, desk) };
-    let prepared = job::prepare(&job::jobs(desk, Some(store)), request, desk).await;
+    let request = RunRequest { stored: false, ..job::request("replay", work, app) };
+    let prepared = job::prepare(&job::jobs(app, Some(store)), request, app).await;
     let mut prepared = prepared.map_err(|refusal| {
-        let (what, exit) = job::refused(&refusal, desk);
+        let (what, exit) = job::refused(&refusal, app);
         if args.json {
-            desk.console.json(&json!({"error": what}));
+            app.console.json(&json!({"error": what}));
         }
         exit
     })?;
     // The suite's files are named as in the original run, which may have started in another folder.
     let again = named(&given, &prepared, args.target.is_named());
-    prepared.again(again);
+    prepared.set_reproduction_target(again);
     let target = prepared.target().cloned();
     let logged = |pick: fn(&McpTarget) -> Option<bool>| target.as_ref().and_then(pick);
-    desk.start_logging(
+    app.start_logging(
         logged(|target| target.debug).unwrap_or(false),
         logged(|target| target.verbose).unwrap_or(false),
     );
-    let outcome = job::follow(prepared, desk, |_| {}).await;
-    let outcome = outcome.map_err(|error| failed(&error, target.as_ref(), desk))?;
+    let outcome = job::follow(prepared, app, |_| {}).await;
+    let outcome = outcome.map_err(|error| failed(&error, target.as_ref(), app))?;
     if outcome.summary.interrupted {
-        desk.console.err("interrupted");
+        app.console.err("interrupted");
         return Err(Exit::Interrupted);
     }
     let tried: Vec<Tried<'_>> = sought.iter().map(|finding| Tried::of(finding, &outcome)).collect();
-    tell(args, &begun.run, &tried, desk);
+    print_results(args, &resumed_run.run, &tried, app);
     let is = |wanted: fn(State) -> bool| tried.iter().any(|one| wanted(one.state));
     Ok(if is(State::works) {
         Exit::Failed
@@ -151,7 +151,7 @@ async fn sought(store: &Store, args: &Args) -> Result<Option<(Run, Vec<Finding>)
     Ok(found.map(|finding| (run, vec![finding])))
 }
 
-fn missing(args: &Args, desk: &Desk) -> Exit {
+fn missing(args: &Args, app: &App) -> Exit {
     let run = args.run.as_deref().unwrap_or("latest");
     let help = format!("`quintain redteam report {run}` shows the findings of that run");
     let what = match (&args.finding, &args.run) {
@@ -160,9 +160,9 @@ fn missing(args: &Args, desk: &Desk) -> Exit {
         (None, _) => format!("{run} has no findings"),
     };
     if args.json {
-        desk.console.json(&json!({"error": what}));
+        app.console.json(&json!({"error": what}));
     }
-    desk.console.error(&what, Some(&help));
+    app.console.error(&what, Some(&help));
     Exit::Nothing
 }
 
@@ -221,7 +221,7 @@ impl<'a> Tried<'a> {
             Some(now) if now.confidence == Confidence::Confirmed => State::Works,
             Some(_) if finding.confidence == Confidence::Suspected => State::Suspected,
             Some(_) => State::NowAndThen,
-            None if finding.is_listed() || was_fought(finding, &outcome.tried) => State::Gone,
+            None if finding.is_listed() || was_tried(finding, &outcome.tried) => State::Gone,
             None => State::Untried,
         };
         Self { finding, now, state }
@@ -235,11 +235,11 @@ impl<'a> Tried<'a> {
     }
 }
 
-fn was_fought(finding: &Finding, fought: &BTreeSet<(String, String)>) -> bool {
-    fought.contains(&trial_of(finding))
+fn was_tried(finding: &Finding, tried_places: &BTreeSet<(String, String)>) -> bool {
+    tried_places.contains(&trial_of(finding))
 }
 
-fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {
+fn print_results(args: &Args, run: &Run, tried: &[Tried<'_>], app: &App) {
     let count = |wanted: fn(State) -> bool| tried.iter().filter(|one| wanted(one.state)).count();
     let is_list = args.all || tried.len() > 1;
     let works = count(State::works);
@@ -247,7 +247,7 @@ fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {
     let untried = count(|state| state == State::Untried);
     if args.json {
         let all: Vec<Value> = tried.iter().map(Tried::json).collect();
-        desk.console.json(&match all.first().filter(|_| !is_list) {
+        app.console.json(&match all.first().filter(|_| !is_list) {
             Some(only) => only.clone(),
             None => json!({
                 "run": run.id, "findings": all,
@@ -260,9 +260,9 @@ fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {
         let by_design =
             if Standing::of(finding) == Standing::ByDesign { " (by design)" } else { "" };
         let title = visible(&finding.title);
-        desk.console.out(&format!("{} {title}: {}{by_design}", finding.id, state.word()));
+        app.console.out(&format!("{} {title}: {}{by_design}", finding.id, state.word()));
     }
     if is_list {
-        desk.console.out(&format!("{works} still vulnerable, {gone} fixed, {untried} not tested"));
+        app.console.out(&format!("{works} still vulnerable, {gone} fixed, {untried} not tested"));
     }
 }

@@ -12,19 +12,19 @@ use quintain_source::{Diagnostic, Diagnostics};
 use quintain_suite::suite::Output;
 use quintain_wire::redact::Redactor;
 
-use super::Desk;
+use super::App;
 use super::own_file;
-use super::suite::{self, Opened, Wrong, say};
+use super::suite::{self, CliError, LoadedSuite, cli_error};
 use crate::cli::kinds::rule_docs;
 use crate::console::Console;
 
 /// Options of reports for people.
-pub(in crate::cli) fn options(desk: &Desk) -> Options {
+pub(in crate::cli) fn options(app: &App) -> Options {
     Options {
-        width: desk.context.width(),
-        colour: desk.context.colour_stdout,
-        verbose: desk.verbosity > 0,
-        exported_at: Some(desk.context.now()),
+        width: app.context.width(),
+        colour: app.context.colour_stdout,
+        verbose: app.verbosity > 0,
+        exported_at: Some(app.context.now()),
         rules: rule_docs(),
         ..Options::default()
     }
@@ -57,27 +57,31 @@ pub(in crate::cli) struct Show {
 
 impl Show {
     /// Opens all reports; those of the suite only if the command line names none.
-    pub(in crate::cli) fn open(&self, suite: Option<&Opened>, desk: &Desk) -> Result<Feed, Wrong> {
-        let mut feed = Feed::new(desk);
+    pub(in crate::cli) fn open(
+        &self,
+        suite: Option<&LoadedSuite>,
+        app: &App,
+    ) -> Result<Feed, CliError> {
+        let mut feed = Feed::new(app);
         // Check all suffixes before the first file is truncated.
         for path in &self.output {
-            reporter(path).map_err(|what| say(what, None))?;
+            reporter(path).map_err(|what| cli_error(what, None))?;
         }
         for path in &self.output {
-            feed.file(path, desk).map_err(|what| say(what, None))?;
+            feed.file(path, app).map_err(|what| cli_error(what, None))?;
         }
         if let (true, Some(opened)) = (self.output.is_empty(), suite) {
             for output in &opened.suite.tests.outputs {
-                feed.suite_file(output, opened, desk)?;
+                feed.suite_file(output, opened, app)?;
             }
         }
         let shown = if self.json {
             Some("json")
         } else {
-            (!self.no_table && !desk.quiet).then_some("console")
+            (!self.no_table && !app.quiet).then_some("console")
         };
         if let Some(reporter) = shown.and_then(find) {
-            let mut options = options(desk);
+            let mut options = options(app);
             options.max_cell = self.table_cell_max_length.unwrap_or(options.max_cell);
             feed.stdout(reporter, &options);
         }
@@ -99,36 +103,41 @@ struct Named {
 }
 
 impl Feed {
-    pub(in crate::cli) fn new(desk: &Desk) -> Self {
-        Self { reports: Vec::new(), redactor: desk.redactor.clone() }
+    pub(in crate::cli) fn new(app: &App) -> Self {
+        Self { reports: Vec::new(), redactor: app.redactor.clone() }
     }
 
     /// Opens a file that the user names, in any folder.
-    pub(in crate::cli) fn file(&mut self, path: &Path, desk: &Desk) -> Result<(), String> {
+    pub(in crate::cli) fn file(&mut self, path: &Path, app: &App) -> Result<(), String> {
         let reporter = reporter(path)?;
-        let full = desk.context.cwd.join(path);
-        desk.files.wrote(&full);
+        let full = app.context.cwd.join(path);
+        app.files.wrote(&full);
         let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = made.and_then(|()| File::create(&full));
         let file = file.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
-        self.add(path, reporter, file, desk);
+        self.add(path, reporter, file, app);
         Ok(())
     }
 
     /// Opens a file that this program names, below the working directory.
-    pub(in crate::cli) fn own_file(&mut self, path: &Path, desk: &Desk) -> Result<(), String> {
+    pub(in crate::cli) fn own_file(&mut self, path: &Path, app: &App) -> Result<(), String> {
         let reporter = reporter(path)?;
-        desk.files.wrote(&desk.context.cwd.join(path));
-        let file = own_file::create(&desk.context.cwd, path)?;
-        self.add(path, reporter, file, desk);
+        app.files.wrote(&app.context.cwd.join(path));
+        let file = own_file::create(&app.context.cwd, path)?;
+        self.add(path, reporter, file, app);
         Ok(())
     }
 
     /// Opens a file that a suite names, if it is in the folder of the suite.
-    fn suite_file(&mut self, output: &Output, opened: &Opened, desk: &Desk) -> Result<(), Wrong> {
+    fn suite_file(
+        &mut self,
+        output: &Output,
+        opened: &LoadedSuite,
+        app: &App,
+    ) -> Result<(), CliError> {
         let Output { file: kept, span } = output;
-        let reporter = reporter(&kept.path).map_err(|what| say(what, None))?;
-        desk.files.wrote(&kept.full());
+        let reporter = reporter(&kept.path).map_err(|what| cli_error(what, None))?;
+        app.files.wrote(&kept.full());
         let fresh = || {
             if !kept.is_inside() {
                 let (path, folder) = (kept.path.clone(), kept.folder.clone());
@@ -139,12 +148,15 @@ impl Feed {
         let why = match fresh() {
             Ok(file) => {
                 let full = kept.full();
-                let shown = full.strip_prefix(&desk.context.cwd).unwrap_or(&full);
-                self.add(shown, reporter, file, desk);
+                let shown = full.strip_prefix(&app.context.cwd).unwrap_or(&full);
+                self.add(shown, reporter, file, app);
                 return Ok(());
             }
             Err(ConfinedError::Io { path, source }) => {
-                return Err(say(format!("cannot write `{}`: {source}", path.display()), None));
+                return Err(cli_error(
+                    format!("cannot write `{}`: {source}", path.display()),
+                    None,
+                ));
             }
             Err(why) => why,
         };
@@ -152,13 +164,13 @@ impl Feed {
         let mut diagnostics = Diagnostics::new();
         let help = "a suite writes only to its own folder; name other files with `-o FILE`";
         diagnostics.push(Diagnostic::error(OUTSIDE, title).at(*span, why.to_string()).help(help));
-        suite::show(&opened.sources, &diagnostics, desk);
-        Err(Wrong::Said)
+        suite::show(&opened.sources, &diagnostics, app);
+        Err(CliError::AlreadyReported)
     }
 
-    fn add(&mut self, shown: &Path, reporter: &dyn Reporter, file: File, desk: &Desk) {
+    fn add(&mut self, shown: &Path, reporter: &dyn Reporter, file: File, app: &App) {
         let report = reporter
-            .open(Box::new(BufWriter::new(file)), &Options { colour: false, ..options(desk) });
+            .open(Box::new(BufWriter::new(file)), &Options { colour: false, ..options(app) });
         self.reports.push(Named { path: Some(shown.to_owned()), report, failed: None });
     }
 

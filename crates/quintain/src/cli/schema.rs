@@ -1,6 +1,6 @@
 //! `quintain schema`: prints the JSON Schema of suite files, for editors.
 
-use super::Desk;
+use super::App;
 use crate::exit::Exit;
 
 /// Print the JSON Schema of suite files
@@ -14,8 +14,8 @@ use crate::exit::Exit;
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {}
 
-pub(super) fn run(_: &Args, desk: &Desk) -> Exit {
+pub(super) fn run(_: &Args, app: &App) -> Exit {
     let (redteam, kinds) = (quintain_redteam::orders::schema(), quintain_engine::target_kinds());
-    desk.console.json(&quintain_suite::suite::schema(redteam, &kinds));
+    app.console.json(&quintain_suite::suite::schema(redteam, &kinds));
     Exit::Passed
 }

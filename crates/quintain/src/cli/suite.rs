@@ -9,33 +9,33 @@ use quintain_source::{Diagnostics, Renderer, Sources};
 use quintain_suite::suite::{Purpose, SuiteFile};
 use serde_json::{Map, Value, json};
 
-pub(super) use quintain_engine::jobs::Opened;
+pub(super) use quintain_engine::jobs::LoadedSuite;
 
-use super::Desk;
+use super::App;
 
 /// Default suite files, in this order.
 const DEFAULT_FILES: [&str; 4] =
     ["quintain.yaml", "quintain.yml", "promptfooconfig.yaml", "promptfooconfig.yml"];
 
 /// Why there is no suite.
-pub(super) enum Wrong {
+pub(super) enum CliError {
     /// Diagnostics were printed already.
-    Said,
+    AlreadyReported,
     /// An error message, and advice.
-    Say(String, Option<String>),
+    Message(String, Option<String>),
 }
 
-pub(super) fn say(what: impl Into<String>, help: Option<String>) -> Wrong {
-    Wrong::Say(what.into(), help)
+pub(super) fn cli_error(what: impl Into<String>, help: Option<String>) -> CliError {
+    CliError::Message(what.into(), help)
 }
 
-impl Wrong {
+impl CliError {
     /// Prints the error unless it was printed already, and returns it in short.
-    pub(super) fn report(self, desk: &Desk) -> String {
+    pub(super) fn report(self, app: &App) -> String {
         match self {
-            Self::Said => "the suite has errors".to_owned(),
-            Self::Say(what, help) => {
-                desk.console.error(&what, help.as_deref());
+            Self::AlreadyReported => "the suite has errors".to_owned(),
+            Self::Message(what, help) => {
+                app.console.error(&what, help.as_deref());
                 what
             }
         }
@@ -43,12 +43,12 @@ impl Wrong {
 }
 
 /// The named files, or else the default file of the working directory.
-pub(super) fn find(named: &[PathBuf], desk: &Desk) -> Vec<PathBuf> {
+pub(super) fn find(named: &[PathBuf], app: &App) -> Vec<PathBuf> {
     let default = || {
         let files = DEFAULT_FILES.iter().map(PathBuf::from);
         let is_there = |file: &PathBuf| {
-            let path = desk.context.cwd.join(file);
-            desk.files.looked_at(&path);
+            let path = app.context.cwd.join(file);
+            app.files.looked_at(&path);
             path.is_file()
         };
         files.into_iter().find(is_there)
@@ -68,24 +68,24 @@ pub(super) fn open(
     vars: Vec<(String, String)>,
     env: &BTreeMap<String, String>,
     purpose: Purpose<'_>,
-    desk: &Desk,
-) -> Result<Opened, Wrong> {
-    understand(read(files, vars, desk)?, env, purpose, desk)
+    app: &App,
+) -> Result<LoadedSuite, CliError> {
+    understand(read(files, vars, app)?, env, purpose, app)
 }
 
 /// Reads the texts of the files.
 pub(super) fn read(
     files: &[PathBuf],
     vars: Vec<(String, String)>,
-    desk: &Desk,
-) -> Result<Vec<SuiteFile>, Wrong> {
+    app: &App,
+) -> Result<Vec<SuiteFile>, CliError> {
     let mut texts = Vec::new();
     for file in files {
-        let path = desk.context.cwd.join(file);
-        let text = desk
+        let path = app.context.cwd.join(file);
+        let text = app
             .files
             .text(&path)
-            .map_err(|error| say(format!("cannot read `{}`: {error}", file.display()), None))?
+            .map_err(|error| cli_error(format!("cannot read `{}`: {error}", file.display()), None))?
             .into();
         let base_dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         texts.push(SuiteFile { name: file.display().to_string(), text, base_dir });
@@ -94,7 +94,7 @@ pub(super) fn read(
         let vars: Map<String, Value> =
             vars.into_iter().map(|(name, value)| (name, value.into())).collect();
         let text = json!({"defaultTest": {"vars": vars}}).to_string().into();
-        let base_dir = desk.context.cwd.clone();
+        let base_dir = app.context.cwd.clone();
         texts.push(SuiteFile { name: VARS.to_owned(), text, base_dir });
     }
     Ok(texts)
@@ -105,22 +105,22 @@ pub(super) fn understand(
     files: Vec<SuiteFile>,
     env: &BTreeMap<String, String>,
     purpose: Purpose<'_>,
-    desk: &Desk,
-) -> Result<Opened, Wrong> {
-    load_suite(files, env, desk.files.clone(), purpose, &desk.redactor, &mut |notice| {
+    app: &App,
+) -> Result<LoadedSuite, CliError> {
+    load_suite(files, env, app.files.clone(), purpose, &app.redactor, &mut |notice| {
         if let Notice::Diagnostics(sources, diagnostics) = notice {
-            show(sources, diagnostics, desk);
+            show(sources, diagnostics, app);
         }
     })
-    .ok_or(Wrong::Said)
+    .ok_or(CliError::AlreadyReported)
 }
 
 /// Prints diagnostics of a suite.
-pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, desk: &Desk) {
+pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, app: &App) {
     if !diagnostics.is_empty() {
         let renderer =
-            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
-        desk.console.err(renderer.render_all(sources, diagnostics).trim_end());
+            if app.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
+        app.console.err(renderer.render_all(sources, diagnostics).trim_end());
     }
 }
 

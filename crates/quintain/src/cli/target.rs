@@ -12,8 +12,8 @@ use quintain_suite::suite::{Consent, Needed, Purpose, SuiteFile};
 use serde_json::json;
 
 pub(super) use self::given::Given;
-use super::Desk;
-use super::suite::{self, Opened, Wrong, say};
+use super::App;
+use super::suite::{self, CliError, LoadedSuite, cli_error};
 use crate::exit::Exit;
 
 /// Which target
@@ -80,9 +80,9 @@ impl TargetArgs {
 
     /// Finds the target, starts logging at its level, and prepares the environment of the run. Prints errors, with
     /// `as_json` also as JSON. Does not run code of the suite.
-    pub(super) fn resolve(&self, desk: &Desk, as_json: bool) -> Result<(McpTarget, World), Exit> {
+    pub(super) fn resolve(&self, app: &App, as_json: bool) -> Result<(McpTarget, World), Exit> {
         let purpose = Purpose::Read(Needed::Target(self.chosen()));
-        let (target, world, _) = self.prepare(self.find(purpose, desk), desk, as_json)?;
+        let (target, world, _) = self.prepare(self.find(purpose, app), app, as_json)?;
         Ok((target, world))
     }
 
@@ -90,34 +90,34 @@ impl TargetArgs {
     pub(super) fn resolve_with_suite(
         &self,
         consent: Option<Consent>,
-        desk: &Desk,
+        app: &App,
         as_json: bool,
-    ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
+    ) -> Result<(McpTarget, World, Option<LoadedSuite>), Exit> {
         let read = Purpose::Read(Needed::TargetAndIdentities(self.chosen()));
         let purpose = consent.map_or(read, Purpose::Run);
-        self.prepare(self.find(purpose, desk), desk, as_json)
+        self.prepare(self.find(purpose, app), app, as_json)
     }
 
     /// The target as it is written in the suite, without variables replaced.
     pub(super) fn read(
         &self,
-        desk: &Desk,
+        app: &App,
         as_json: bool,
-    ) -> Result<(McpTarget, Option<Opened>), Exit> {
-        let found = self.find(Purpose::Read(Needed::Nothing), desk);
-        let (target, _, opened) = self.prepare(found, desk, as_json)?;
+    ) -> Result<(McpTarget, Option<LoadedSuite>), Exit> {
+        let found = self.find(Purpose::Read(Needed::Nothing), app);
+        let (target, _, opened) = self.prepare(found, app, as_json)?;
         Ok((target, opened))
     }
 
     /// The arguments of a stored run, with the options of this command line on top. If this command line names a
     /// target, none of the stored arguments apply.
-    pub(super) fn over(&self, stored: &Given, desk: &Desk) -> Self {
-        if self.is_named() { self.clone() } else { stored.under(self, desk) }
+    pub(super) fn over(&self, stored: &Given, app: &App) -> Self {
+        if self.is_named() { self.clone() } else { stored.under(self, app) }
     }
 
     /// What is stored with a run besides the names of its target.
-    pub(super) fn given(&self, desk: &Desk) -> Given {
-        Given::of(self, desk)
+    pub(super) fn given(&self, app: &App) -> Given {
+        Given::of(self, app)
     }
 
     /// The chosen target of the suite, if any.
@@ -133,32 +133,32 @@ impl TargetArgs {
     /// The target with the options of the command line, and the environment of the run.
     pub(super) fn prepare(
         &self,
-        found: Result<(McpTarget, Option<Opened>), Wrong>,
-        desk: &Desk,
+        found: Result<(McpTarget, Option<LoadedSuite>), CliError>,
+        app: &App,
         as_json: bool,
-    ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
+    ) -> Result<(McpTarget, World, Option<LoadedSuite>), Exit> {
         let adjusted = found.and_then(|(mut target, opened)| {
             let adjusted = self.adjust(&mut target);
             for server in &target.servers {
-                learn_launch(&server.launch, &desk.redactor);
+                learn_launch(&server.launch, &app.redactor);
             }
             adjusted?;
             Ok((target, opened))
         });
         let (target, opened) = adjusted.map_err(|wrong| {
-            let what = wrong.report(desk);
+            let what = wrong.report(app);
             if as_json {
-                desk.console.json(&json!({"error": what}));
+                app.console.json(&json!({"error": what}));
             }
             Exit::Usage
         })?;
-        desk.start_logging(target.debug.unwrap_or(false), target.verbose.unwrap_or(false));
+        app.start_logging(target.debug.unwrap_or(false), target.verbose.unwrap_or(false));
         let world = World {
-            env: desk.context.env.clone().into(),
-            state_dir: desk.context.state_dir(),
-            request_timeout: desk.context.request_timeout(),
+            env: app.context.env.clone().into(),
+            state_dir: app.context.state_dir(),
+            request_timeout: app.context.request_timeout(),
             stored_auth_only: self.stored_auth_only,
-            redactor: desk.redactor.clone(),
+            redactor: app.redactor.clone(),
             ..World::default()
         };
         Ok((target, world, opened))
@@ -166,7 +166,7 @@ impl TargetArgs {
 
     /// Words that name the same target on another command line, else start it with `launch`. Values may be secret, so
     /// variables of the shell replace them.
-    pub(super) fn again(&self, opened: Option<&Opened>, launch: Option<String>) -> String {
+    pub(super) fn again(&self, opened: Option<&LoadedSuite>, launch: Option<String>) -> String {
         let mut words: Vec<String> = Vec::new();
         let files = opened.into_iter().flat_map(|opened| &opened.files);
         for file in files {
@@ -198,10 +198,10 @@ impl TargetArgs {
     }
 
     /// The target of the command line as part of a request.
-    pub(super) fn request(&self) -> Result<TargetRequest, Wrong> {
+    pub(super) fn request(&self) -> Result<TargetRequest, CliError> {
         let split = |pairs: &[String], at: char, flag: &str| {
             let pairs = pairs.iter().map(|pair| split(pair, at, flag));
-            pairs.collect::<Result<Vec<_>, _>>().map_err(|what| say(what, None))
+            pairs.collect::<Result<Vec<_>, _>>().map_err(|what| cli_error(what, None))
         };
         Ok(TargetRequest {
             name: self.target.clone(),
@@ -219,40 +219,40 @@ impl TargetArgs {
     }
 
     /// The texts of the suite that names the target; none if the command line names it.
-    pub(super) fn files(&self, desk: &Desk) -> Result<Vec<SuiteFile>, Wrong> {
+    pub(super) fn files(&self, app: &App) -> Result<Vec<SuiteFile>, CliError> {
         if self.url.is_some() || !self.command.is_empty() {
             return Ok(Vec::new());
         }
-        let files = suite::find(&self.config, desk);
+        let files = suite::find(&self.config, app);
         if files.is_empty() {
             let help = "use `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`";
-            return Err(say("no target given", Some(help.to_owned())));
+            return Err(cli_error("no target given", Some(help.to_owned())));
         }
-        suite::read(&files, Vec::new(), desk)
+        suite::read(&files, Vec::new(), app)
     }
 
     fn find(
         &self,
         purpose: Purpose<'_>,
-        desk: &Desk,
-    ) -> Result<(McpTarget, Option<Opened>), Wrong> {
-        let files = self.files(desk)?;
+        app: &App,
+    ) -> Result<(McpTarget, Option<LoadedSuite>), CliError> {
+        let files = self.files(app)?;
         let opened = if files.is_empty() {
             None
         } else {
-            Some(suite::understand(files, &desk.context.env, purpose, desk)?)
+            Some(suite::understand(files, &app.context.env, purpose, app)?)
         };
         let target = choose(&self.request()?, opened.as_ref().map(|opened| &opened.suite));
         let target = target.map_err(|refusal| match refusal {
-            Refusal::Usage { what, help } => say(what, help),
-            other => say(other.to_string(), None),
+            Refusal::Usage { what, help } => cli_error(what, help),
+            other => cli_error(other.to_string(), None),
         })?;
         Ok((target, opened))
     }
 
     /// The command line overrides the suite.
-    fn adjust(&self, target: &mut McpTarget) -> Result<(), Wrong> {
-        adjust(&self.request()?, target).map_err(|what| say(what, None))
+    fn adjust(&self, target: &mut McpTarget) -> Result<(), CliError> {
+        adjust(&self.request()?, target).map_err(|what| cli_error(what, None))
     }
 }
 
@@ -275,10 +275,10 @@ fn variable(name: &str) -> String {
 pub(super) async fn open(
     target: &McpTarget,
     world: &World,
-    desk: &Desk,
+    app: &App,
 ) -> Result<Sessions, OpenError> {
     let names: Vec<&str> = target.servers.iter().map(|server| server.name.as_str()).collect();
-    let _busy = desk.console.busy(&format!("connecting to {}", names.join(", ")));
+    let _busy = app.console.busy(&format!("connecting to {}", names.join(", ")));
     Sessions::open(target, world).await
 }
 

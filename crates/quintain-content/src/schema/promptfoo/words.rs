@@ -54,18 +54,18 @@ pub(super) fn first(
     data: &Value,
     errors: &[ValidationError<'_>],
 ) -> Vec<Complaint> {
-    let speaker = Speaker { schema, data };
+    let message_builder = MessageBuilder { schema, data };
     let mut told = Vec::new();
-    speaker.tell_first(errors.iter(), &mut told);
+    message_builder.tell_first(errors.iter(), &mut told);
     told
 }
 
-struct Speaker<'s> {
+struct MessageBuilder<'s> {
     schema: &'s Value,
     data: &'s Value,
 }
 
-impl Speaker<'_> {
+impl MessageBuilder<'_> {
     fn tell_first<'e>(
         &self,
         errors: impl Iterator<Item = &'e ValidationError<'e>>,

@@ -12,23 +12,23 @@ use tokio::{
     net::TcpListener,
 };
 
-use super::{Ground, SECRET, differs};
+use super::{DemoServer, SECRET, differs};
 
 #[tokio::test]
 async fn sql_injection_by_union() {
-    differs(async |mut ground| {
+    differs(async |mut demo_server| {
         let query = "' UNION SELECT 11, 41 * 271, 'x', 'y' -- ";
-        ground.call("search_customers", json!({ "query": query })).await.text.contains("11111")
+        demo_server.call("search_customers", json!({ "query": query })).await.text.contains("11111")
     })
     .await;
 }
 
 #[tokio::test]
 async fn sql_injection_by_a_boolean_pair() {
-    differs(async |mut ground| {
+    differs(async |mut demo_server| {
         let mut counts = Vec::new();
         for query in ["zzz' OR '1'='1' -- ", "zzz' AND '1'='2' -- "] {
-            let answer = ground.call("search_customers", json!({ "query": query })).await;
+            let answer = demo_server.call("search_customers", json!({ "query": query })).await;
             counts.push(answer.json()["count"].as_u64().unwrap());
         }
         counts[0] > 5 && counts[1] == 0
@@ -39,28 +39,28 @@ async fn sql_injection_by_a_boolean_pair() {
 #[tokio::test]
 async fn sql_injection_by_an_error_pair() {
     for argument in ["status", "order_by"] {
-        differs(async |mut ground| {
-            let one = ground.call("list_transactions", json!({ argument: "id'" })).await;
+        differs(async |mut demo_server| {
+            let one = demo_server.call("list_transactions", json!({ argument: "id'" })).await;
             one.text.contains("SELECT")
         })
         .await;
     }
-    differs(async |mut ground| {
-        let one = ground.call("search_customers", json!({ "query": "'" })).await;
-        let two = ground.call("search_customers", json!({ "query": "''" })).await;
+    differs(async |mut demo_server| {
+        let one = demo_server.call("search_customers", json!({ "query": "'" })).await;
+        let two = demo_server.call("search_customers", json!({ "query": "''" })).await;
         one.failed && !two.failed
     })
     .await;
-    differs(async |mut ground| {
+    differs(async |mut demo_server| {
         let filter = json!({ "status": "x' OR '1'='1" });
-        ground.call("list_transactions", filter).await.text.contains("cust_1002")
+        demo_server.call("list_transactions", filter).await.text.contains("cust_1002")
     })
     .await;
-    differs(async |mut ground| {
+    differs(async |mut demo_server| {
         let mut first = Vec::new();
         for order in ["CASE WHEN 1=1 THEN number END", "CASE WHEN 1=1 THEN -number END"] {
             let arguments = json!({ "order_by": order, "limit": 1 });
-            first.push(ground.call("list_transactions", arguments).await);
+            first.push(demo_server.call("list_transactions", arguments).await);
         }
         !first[0].failed && !first[1].failed && first[0].text != first[1].text
     })
@@ -69,25 +69,25 @@ async fn sql_injection_by_an_error_pair() {
 
 #[tokio::test]
 async fn sql_injection_cannot_write() {
-    let mut ground = Ground::new(Twin::Vulnerable).await;
-    let file = ground.path().join("attached.db");
+    let mut demo_server = DemoServer::new(Twin::Vulnerable).await;
+    let file = demo_server.path().join("attached.db");
     let attach = format!("'; ATTACH '{}' AS x; CREATE TABLE x.t (a); -- ", file.display());
     for query in ["'; DELETE FROM users; -- ", &attach] {
-        ground.call("search_customers", json!({ "query": query })).await;
+        demo_server.call("search_customers", json!({ "query": query })).await;
     }
-    let answer = ground.call("search_customers", json!({ "query": "Ada" })).await;
+    let answer = demo_server.call("search_customers", json!({ "query": "Ada" })).await;
     assert_eq!(answer.json()["count"], 1);
     assert!(!file.exists());
 }
 
 #[tokio::test]
 async fn sql_injection_cannot_run_for_ever() {
-    let mut ground = Ground::new(Twin::Vulnerable).await;
+    let mut demo_server = DemoServer::new(Twin::Vulnerable).await;
     let query = "' UNION SELECT 1, 2, 3, count(*) FROM (WITH RECURSIVE n(i) AS \
         (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n) -- ";
-    let answer = ground.call("search_customers", json!({ "query": query })).await;
+    let answer = demo_server.call("search_customers", json!({ "query": query })).await;
     assert!(answer.failed && answer.text.contains("interrupted"), "{answer:?}");
-    assert!(!ground.call("search_customers", json!({ "query": "Ada" })).await.failed);
+    assert!(!demo_server.call("search_customers", json!({ "query": "Ada" })).await.failed);
 }
 
 #[tokio::test]
@@ -100,8 +100,8 @@ async fn command_injection() {
         "$(echo $((271*41)))",
         "`echo $((271*41))`",
     ] {
-        differs(async |mut ground| {
-            ground.call("check_gateway", json!({ "host": host })).await.text.contains("11111")
+        differs(async |mut demo_server| {
+            demo_server.call("check_gateway", json!({ "host": host })).await.text.contains("11111")
         })
         .await;
     }
@@ -109,18 +109,18 @@ async fn command_injection() {
 
 #[tokio::test]
 async fn argument_injection() {
-    differs(async |mut ground| {
-        let marker = ground.path().join("marker");
+    differs(async |mut demo_server| {
+        let marker = demo_server.path().join("marker");
         let report = format!("--output={}", marker.display());
-        ground.call("export_report", json!({ "report": report })).await;
+        demo_server.call("export_report", json!({ "report": report })).await;
         marker.exists()
     })
     .await;
     for twin in [Twin::Vulnerable, Twin::Patched] {
-        let mut ground = Ground::new(twin).await;
-        let path = ground.path().join("secret.txt").display().to_string();
+        let mut demo_server = DemoServer::new(twin).await;
+        let path = demo_server.path().join("secret.txt").display().to_string();
         for report in ["../../secret.txt", &path] {
-            let answer = ground.call("export_report", json!({ "report": report })).await;
+            let answer = demo_server.call("export_report", json!({ "report": report })).await;
             assert!(answer.failed && !answer.text.contains(SECRET), "{answer:?}");
         }
     }
@@ -128,35 +128,35 @@ async fn argument_injection() {
 
 #[tokio::test]
 async fn path_traversal_in_an_invoice_name() {
-    differs(async |mut ground| {
+    differs(async |mut demo_server| {
         let name = json!({ "name": "../../secret.txt" });
-        ground.call("read_invoice", name).await.text.contains(SECRET)
+        demo_server.call("read_invoice", name).await.text.contains(SECRET)
     })
     .await;
-    differs(async |mut ground| {
-        let path = ground.path().join("secret.txt").display().to_string();
-        ground.call("read_invoice", json!({ "name": path })).await.text.contains(SECRET)
+    differs(async |mut demo_server| {
+        let path = demo_server.path().join("secret.txt").display().to_string();
+        demo_server.call("read_invoice", json!({ "name": path })).await.text.contains(SECRET)
     })
     .await;
 }
 
 #[tokio::test]
 async fn path_traversal_to_a_sibling_and_through_a_link() {
-    differs(async |mut ground| {
+    differs(async |mut demo_server| {
         let path = json!({ "path": "../statements-archive/2019-12.txt" });
-        ground.call("read_statement", path).await.text.contains("internal only")
+        demo_server.call("read_statement", path).await.text.contains("internal only")
     })
     .await;
     #[cfg(unix)]
-    differs(async |mut ground| {
-        let link = ground.path().join("data/statements/link.txt");
-        std::os::unix::fs::symlink(ground.path().join("secret.txt"), link).unwrap();
+    differs(async |mut demo_server| {
+        let link = demo_server.path().join("data/statements/link.txt");
+        std::os::unix::fs::symlink(demo_server.path().join("secret.txt"), link).unwrap();
         let path = json!({ "path": "link.txt" });
-        ground.call("read_statement", path).await.text.contains(SECRET)
+        demo_server.call("read_statement", path).await.text.contains(SECRET)
     })
     .await;
-    let mut ground = Ground::new(Twin::Vulnerable).await;
-    let answer = ground.call("read_statement", json!({ "path": "../../secret.txt" })).await;
+    let mut demo_server = DemoServer::new(Twin::Vulnerable).await;
+    let answer = demo_server.call("read_statement", json!({ "path": "../../secret.txt" })).await;
     assert!(answer.failed, "the plain form is not planted here");
 }
 
@@ -164,8 +164,8 @@ async fn path_traversal_to_a_sibling_and_through_a_link() {
 async fn path_traversal_in_a_resource_template() {
     for uri in ["techmart://invoices/..%2F..%2Fsecret.txt", "techmart://invoices/../../secret.txt"]
     {
-        differs(async |mut ground| {
-            let read = ground.session.request("resources/read", json!({ "uri": uri })).await;
+        differs(async |mut demo_server| {
+            let read = demo_server.session.request("resources/read", json!({ "uri": uri })).await;
             read.to_string().contains(SECRET)
         })
         .await;
@@ -195,7 +195,7 @@ async fn listen() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
 
 #[tokio::test]
 async fn server_side_requests() {
-    differs(async |mut ground| {
+    differs(async |mut demo_server| {
         let (addr, asked) = listen().await;
         let mut texts = String::new();
         for url in [
@@ -204,7 +204,7 @@ async fn server_side_requests() {
             format!("http://rates.techmart.example@{addr}/userinfo"),
         ] {
             let arguments = json!({ "currency": "EUR", "source_url": url });
-            texts += &ground.call("fetch_exchange_rate", arguments).await.text;
+            texts += &demo_server.call("fetch_exchange_rate", arguments).await.text;
         }
         let asked = asked.lock().unwrap().join(" ");
         assert_eq!(asked.is_empty(), !texts.contains("reached"));
@@ -215,19 +215,19 @@ async fn server_side_requests() {
 
 #[tokio::test]
 async fn file_urls() {
-    differs(async |mut ground| {
-        let url = format!("file://{}", ground.path().join("secret.txt").display());
+    differs(async |mut demo_server| {
+        let url = format!("file://{}", demo_server.path().join("secret.txt").display());
         let arguments = json!({ "currency": "EUR", "source_url": url });
-        ground.call("fetch_exchange_rate", arguments).await.text.contains(SECRET)
+        demo_server.call("fetch_exchange_rate", arguments).await.text.contains(SECRET)
     })
     .await;
 }
 
 #[tokio::test]
 async fn template_injection() {
-    differs(async |mut ground| {
+    differs(async |mut demo_server| {
         let arguments = json!({ "transaction_id": "txn_123", "template": "{{ 271 * 41 }}" });
-        ground.call("render_receipt", arguments).await.text == "11111"
+        demo_server.call("render_receipt", arguments).await.text == "11111"
     })
     .await;
 }

@@ -44,19 +44,22 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_ground_leaves_no_traces() {
+fn canary_files_are_removed_completely() {
     let home = Home::new();
     let root = home.data();
     let mut planted = home.plant(&root);
-    let ground = planted.ground.clone();
-    assert_eq!(fs::read_to_string(&ground.links[&root]).unwrap().trim_end(), ground.canary_text);
-    assert!(ground.siblings[&root].starts_with(root.parent().unwrap()));
+    let canaries = planted.canaries.clone();
+    assert_eq!(
+        fs::read_to_string(&canaries.links[&root]).unwrap().trim_end(),
+        canaries.canary_text
+    );
+    assert!(canaries.siblings[&root].starts_with(root.parent().unwrap()));
     let mut hints = Hints::default();
     planted.hint(std::slice::from_ref(&root), &mut hints);
     assert!(hints.files[0].exists() && hints.spare[0].exists() && !hints.fresh[0].exists());
     assert_eq!(hints.files.len(), ENDINGS.len());
     drop(planted);
-    assert!(!ground.root.exists());
+    assert!(!canaries.root.exists());
     assert_eq!(names(root.parent().unwrap()), ["data"]);
     assert!(names(&root).is_empty());
     assert!(names(&home.path().join("state/planted")).is_empty());
@@ -64,12 +67,12 @@ fn the_ground_leaves_no_traces() {
 
 #[cfg(unix)]
 #[test]
-fn only_the_user_can_look_into_the_ground() {
+fn only_the_user_can_read_the_canary_folder() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
     let planted = home.plant(&home.data());
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&planted.ground.root), 0o700);
+    assert_eq!(mode(&planted.canaries.root), 0o700);
     assert_eq!(mode(&home.path().join("state/planted")), 0o700);
 }
 
@@ -96,7 +99,7 @@ fn what_a_target_created_of_a_payload_goes() {
     let root = home.data();
     let mut planted = home.plant(&root);
     let mark = home.key.marks("attempt").mark();
-    let drop_ = planted.ground.drop.display().to_string();
+    let drop_ = planted.canaries.drop.display().to_string();
     let drawn = [mark.to_string(), "12345".into(), "67890".into()];
     let (first, second) = mark.as_str().split_at(6);
     for payload in [
@@ -148,7 +151,7 @@ fn paths_that_contain_commands_go_with_their_attempt() {
     fs::create_dir(root.join("empty")).unwrap();
     let mut planted = home.plant(&root);
     let before = names(&root);
-    let drop = planted.ground.drop.display().to_string();
+    let drop = planted.canaries.drop.display().to_string();
     let mut marks = home.key.marks("attempt");
     let marks = [marks.mark(), marks.mark()];
     let path = |mark: &Nonce| format!("{}/empty;touch {drop}/{mark}", root.display());
@@ -156,9 +159,9 @@ fn paths_that_contain_commands_go_with_their_attempt() {
         planted.sent(mark, &[], &serde_json::json!(path(mark)));
         assert!(Path::new(&path(mark)).is_dir());
     }
-    planted.dislodge(&marks[0]);
+    planted.remove_command_paths(&marks[0]);
     assert!(!Path::new(&path(&marks[0])).exists() && Path::new(&path(&marks[1])).is_dir());
-    planted.dislodge(&marks[1]);
+    planted.remove_command_paths(&marks[1]);
     assert_eq!(names(&root), before);
 }
 
@@ -171,7 +174,7 @@ fn no_path_is_created_through_a_link() {
     fs::create_dir(&outside).unwrap();
     std::os::unix::fs::symlink(&outside, root.join("q;touch ")).unwrap();
     let mut planted = home.plant(&root);
-    let drop = planted.ground.drop.display().to_string();
+    let drop = planted.canaries.drop.display().to_string();
     let mark = home.key.marks("attempt").mark();
     planted.sent(
         &mark,
@@ -182,7 +185,7 @@ fn no_path_is_created_through_a_link() {
 }
 
 #[test]
-fn what_a_target_created_beside_its_folder_goes() {
+fn files_that_a_target_creates_next_to_its_folder_are_removed() {
     let home = Home::new();
     let root = home.data();
     let above = root.parent().unwrap().to_owned();
@@ -204,7 +207,7 @@ fn a_path_that_contains_a_command_exists_until_the_end() {
     let home = Home::new();
     let root = home.data();
     let mut planted = home.plant(&root);
-    let drop_ = planted.ground.drop.display().to_string();
+    let drop_ = planted.canaries.drop.display().to_string();
     let mark = home.key.marks("attempt").mark();
     let inside = format!("{}/q$(touch {drop_}/{mark})", root.display());
     let elsewhere = format!("/elsewhere/q;touch {mark}");
@@ -233,20 +236,20 @@ fn what_appears_is_seen_once() {
     let home = Home::new();
     let mut planted = home.plant(&home.data());
     assert!(planted.look().is_empty());
-    fs::write(planted.ground.drop.join("marked"), "x").unwrap();
+    fs::write(planted.canaries.drop.join("marked"), "x").unwrap();
     assert!(matches!(&planted.look()[..], [Observation::File { content, .. }] if content == "x"));
     assert!(planted.look().is_empty());
 }
 
 #[cfg(unix)]
 #[test]
-fn links_and_pipes_in_the_ground_are_not_read() {
+fn links_and_pipes_in_the_canary_folder_are_not_read() {
     let home = Home::new();
     let mut planted = home.plant(&home.data());
     let secret = home.path().join("secret");
     fs::create_dir(&secret).unwrap();
     fs::write(secret.join("key"), "private").unwrap();
-    let drop = planted.ground.drop.clone();
+    let drop = planted.canaries.drop.clone();
     std::os::unix::fs::symlink(secret.join("key"), drop.join("link")).unwrap();
     assert!(planted.look().is_empty());
     fs::remove_dir_all(&drop).unwrap();

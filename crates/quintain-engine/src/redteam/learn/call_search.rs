@@ -9,7 +9,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::surface::Tool;
 use quintain_evidence::tool_call::ToolCall;
 use quintain_redteam::knowledge::{
-    Baseline, Draft, Hints, Knowledge, Learned, Tries, amend, complaints, harvest,
+    Baseline, Hints, Knowledge, Learned, RefusedArguments, Tries, amend, complaints, harvest,
 };
 use serde_json::{Map, Value};
 
@@ -44,7 +44,7 @@ pub(super) struct CallSearch<'a> {
     pub(super) gate: &'a Gate,
     pub(super) budget: &'a Budget,
     pub(super) observer: &'a Observer,
-    pub(super) patience: Duration,
+    pub(super) time_limit: Duration,
 }
 
 /// Why there is no valid call.
@@ -66,7 +66,7 @@ pub(super) enum Missed {
 
 /// Refused calls, to find the one that came closest.
 #[derive(Default)]
-struct Drafts {
+struct RefusedCalls {
     last: Option<Map<String, Value>>,
     /// The first arguments without a complaint: the call failed for another reason.
     fitting: Option<Map<String, Value>>,
@@ -76,7 +76,7 @@ struct Drafts {
     unreached: usize,
 }
 
-impl Drafts {
+impl RefusedCalls {
     fn refused(&mut self, args: Map<String, Value>, said: &str, complains: bool) {
         self.same = if self.said == said { self.same + 1 } else { 1 };
         said.clone_into(&mut self.said);
@@ -121,7 +121,7 @@ impl CallSearch<'_> {
                 if let Some(args) = args {
                     let (server, tool) = (self.server.to_owned(), self.name.to_owned());
                     knowledge.drafts.retain(|draft| draft.server != server || draft.tool != tool);
-                    knowledge.drafts.push(Draft { server, tool, args });
+                    knowledge.drafts.push(RefusedArguments { server, tool, args });
                 }
                 Err(Failure::Other(said))
             }
@@ -139,9 +139,9 @@ impl CallSearch<'_> {
             knowledge.values.iter().chain(&knowledge.given).cloned().collect();
         let mut tries = Tries::new(self.tool, schema, &known, self.hints);
         let mut error: Option<String> = None;
-        let mut told_first = None;
+        let mut first_error = None;
         let mut seen = HashSet::new();
-        let mut draft = Drafts::default();
+        let mut draft = RefusedCalls::default();
         // An answer that is not marked as an error but reads like one.
         let mut doubtful: Option<Baseline> = None;
         let started = Instant::now();
@@ -163,7 +163,7 @@ impl CallSearch<'_> {
             let sent_args = args.clone();
             let step = Step::Call(ToolCall { tool: self.name.to_owned(), args, server });
             if !self.identity_sessions.allows(&step) {
-                told_first.get_or_insert_with(|| HELD.to_owned());
+                first_error.get_or_insert_with(|| HELD.to_owned());
                 continue;
             }
             if !self.budget.take() {
@@ -171,8 +171,8 @@ impl CallSearch<'_> {
                 return Err(Missed::Refused { args: draft.best(), said });
             }
             let sent = serde_json::to_value(&step).unwrap_or_default();
-            self.observer.with_ground(|planted| planted.asked(&sent));
-            let exchange = self.identity_sessions.step_within(&step, self.patience).await;
+            self.observer.with_planted(|planted| planted.asked(&sent));
+            let exchange = self.identity_sessions.step_within(&step, self.time_limit).await;
             match &exchange.outcome {
                 Outcome::Reply(_) if accepted(&exchange.outcome) => {
                     return Ok(Baseline { server: self.server.to_owned(), step, exchange });
@@ -184,14 +184,14 @@ impl CallSearch<'_> {
                     error = None;
                 }
                 other => {
-                    let said = told(other);
+                    let said = error_text(other);
                     let complaints = complaints(&said);
                     draft.refused(sent_args, &said, !complaints.is_empty());
                     // A refusal may describe what the schema does not.
                     if amend(schema, &complaints) {
                         tries = Tries::new(self.tool, schema, &known, self.hints);
                     }
-                    told_first.get_or_insert_with(|| said.clone());
+                    first_error.get_or_insert_with(|| said.clone());
                     error = Some(said);
                     if matches!(other, Outcome::Reply(_)) && doubtful.is_none() {
                         let server = self.server.to_owned();
@@ -204,14 +204,14 @@ impl CallSearch<'_> {
             return Ok(found);
         }
         // The first call was the most likely to work, so its message is the most useful.
-        let said = told_first.unwrap_or_default();
+        let said = first_error.unwrap_or_default();
         let said = format!("no valid call found: {}", first_line(&said));
         Err(Missed::Refused { args: draft.best(), said })
     }
 }
 
 /// The message of a refusal.
-fn told(outcome: &Outcome) -> String {
+fn error_text(outcome: &Outcome) -> String {
     let texts = outcome.texts();
     if texts.is_empty() { outcome.said() } else { texts.join("\n") }
 }
@@ -225,7 +225,7 @@ impl CallSearch<'_> {
             let known = knowledge.values.iter().chain(&knowledge.given).chain(&given);
             known.map(|one| &one.value).any(|known| known == value)
         };
-        self.gate.adopt(self.server, self.name, &said, is_known);
+        self.gate.add_created(self.server, self.name, &said, is_known);
         knowledge.values.extend(said);
         // Another tool may accept the same value under the same name.
         knowledge.given.extend(given);
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn what_nothing_is_said_against_comes_closest() {
         let args = |value: i64| json!({"id": value}).as_object().cloned().unwrap_or_default();
-        let mut draughts = Drafts::default();
+        let mut draughts = RefusedCalls::default();
         draughts.refused(args(1), "id must be a uuid", true);
         draughts.refused(args(2), "connection refused", false);
         draughts.refused(args(3), "id is unknown", false);
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn the_same_words_again_and_again_are_enough() {
-        let mut draughts = Drafts::default();
+        let mut draughts = RefusedCalls::default();
         for _ in 0..MAX_SAME {
             assert!(!draughts.is_always_the_same());
             draughts.refused(Map::new(), "no", false);

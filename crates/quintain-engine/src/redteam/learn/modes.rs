@@ -18,15 +18,15 @@ const MAX_CALLS: usize = 6;
 const MAX_MODES: usize = 32;
 
 /// Searches for a valid call of each mode.
-pub(super) struct Asker<'a> {
+pub(super) struct ModeSearch<'a> {
     pub(super) identity_sessions: &'a IdentitySessions,
     pub(super) hints: &'a Hints,
     pub(super) learn_context: LearnContext<'a>,
     pub(super) started: Instant,
 }
 
-impl Asker<'_> {
-    pub(super) async fn ask(
+impl ModeSearch<'_> {
+    pub(super) async fn search(
         &self,
         surfaces: &[(String, Surface)],
         schemas: &HashMap<(String, String), Value>,
@@ -37,9 +37,11 @@ impl Asker<'_> {
                 let name = tool.name().unwrap_or_default();
                 let key = (server.clone(), name.to_owned());
                 let Some(schema) = schemas.get(&key) else { continue };
-                let silent_tools =
-                    knowledge.silent.iter().any(|one| one.tool == name && one.why == super::MUTE);
-                if silent_tools || self.learn_context.gate.leaves_alone(tool) {
+                let silent_tools = knowledge
+                    .silent
+                    .iter()
+                    .any(|one| one.tool == name && one.why == super::NO_ANSWER);
+                if silent_tools || self.learn_context.gate.never_calls(tool) {
                     continue;
                 }
                 if let Some(switch) = switch(schema) {
@@ -67,7 +69,7 @@ impl Asker<'_> {
             if late || self.learn_context.budget.is_spent() || knowledge.modes.len() >= MAX_MODES {
                 return;
             }
-            let harmful = !self.learn_context.gate.is_open() && is_destructive(choice);
+            let harmful = !self.learn_context.gate.allows_destructive() && is_destructive(choice);
             if harmful || done.as_ref().is_some_and(|done| *done == **choice) {
                 continue;
             }
@@ -82,7 +84,7 @@ impl Asker<'_> {
                 gate: self.learn_context.gate,
                 budget: self.learn_context.budget,
                 observer: self.learn_context.observer,
-                patience: LITTLE_TIME,
+                time_limit: LITTLE_TIME,
             };
             let mut schema = switch.set(schema, choice);
             let (args, works) = match call_search.search(&mut schema, MAX_CALLS, knowledge).await {

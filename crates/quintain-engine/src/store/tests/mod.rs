@@ -1,7 +1,7 @@
 //! Tests of the store: round trips, and failures caused by disks and other processes.
 
 mod dialects;
-mod hardship;
+mod failures;
 mod lookup;
 mod records;
 mod round_trip;

@@ -100,10 +100,10 @@ async fn traces_and_scores_come_back() {
         content: json!({"reason": "because"}),
     };
     let scores = [score("a", Some(0.5), Some(false)), score("b", None, None)];
-    writer.put_trace(&trace(1)).await;
-    writer.put_trace(&trace(0)).await;
+    writer.trace(&trace(1)).await;
+    writer.trace(&trace(0)).await;
     for score in &scores {
-        writer.put_score(score).await;
+        writer.score(score).await;
     }
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     let run = store.find("eval-a").await.unwrap();

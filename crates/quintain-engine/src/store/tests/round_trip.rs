@@ -5,7 +5,7 @@ use quintain_evidence::surface::Surface;
 use super::*;
 
 #[tokio::test]
-async fn a_run_comes_back_as_it_was_told() {
+async fn a_run_is_read_as_it_was_written() {
     let (store, _directory) = store().await;
     let info = info("eval-a", "2026-01-01T00:00:00Z");
     let suite = SuiteText {
@@ -48,7 +48,7 @@ async fn a_run_comes_back_as_it_was_told() {
 }
 
 #[tokio::test]
-async fn a_stored_run_is_told_again() {
+async fn a_stored_run_is_replayed_as_events() {
     let (store, _directory) = store().await;
     let run = stored(&store, "eval-a", "2026-01-01T00:00:00Z", 3).await;
     let told = events(&store, &run).await;
@@ -56,7 +56,7 @@ async fn a_stored_run_is_told_again() {
 }
 
 #[tokio::test]
-async fn a_run_without_an_end_is_told_as_interrupted() {
+async fn a_run_without_an_end_is_reported_as_interrupted() {
     let (store, _directory) = store().await;
     let writer = begin(&store, &info("eval-a", "2026-01-01T00:00:00Z"));
     writer.case(&shared(case(0, CaseStatus::Passed))).await;

@@ -46,10 +46,10 @@ async fn no_column_of_any_table_contains_a_secret() {
     let content = json!({CANARY: CANARY});
     writer.answer(&records::answer(CANARY, CANARY)).await;
     let name = CANARY.to_owned();
-    writer.put_trace(&TraceRecord { ordinal: 0, name, content: content.clone() }).await;
+    writer.trace(&TraceRecord { ordinal: 0, name, content: content.clone() }).await;
     let (metric, score, passed) = (CANARY.to_owned(), None, None);
     let score = ScoreRecord { ordinal: 0, metric, score, passed, content: content.clone() };
-    writer.put_score(&score).await;
+    writer.score(&score).await;
     let event = Event::Warning(CANARY.to_owned());
     let event = RunEvent { run: "eval-a".into(), sequence: 1, event };
     writer.event_log().push(&event, &redactor).unwrap();

@@ -27,7 +27,7 @@ async fn judging_again_is_under_the_policy_too() {
         Work::Rejudge(RejudgeWork {
             run: run.clone(),
             suite: vec![bench.text(&suite)],
-            kept: Vec::new(),
+            extra_texts: Vec::new(),
             update_snapshots: true,
             ask: AskMode::default(),
         })

@@ -7,7 +7,7 @@ use quintain_evidence::finding::Severity;
 use quintain_evidence::indicator::Indicator;
 
 use super::marks::{ID, about, marks, names};
-use super::told::{only_told, text_of, told_to};
+use super::seen_values::{seen_by, seen_only_by, text_of};
 use crate::attack::{Action, Hit, TargetView, Trial, Tried};
 use crate::attacks::http::of_role;
 use crate::attacks::tool_access;
@@ -44,8 +44,8 @@ fn identity_of(tried: &Tried) -> usize {
     }
 }
 
-fn name_of<'f>(field: &'f TargetView<'_>, identity: usize) -> &'f str {
-    field.powers.identities.get(identity).map_or("", |known| known.name.as_str())
+fn name_of<'f>(view: &'f TargetView<'_>, identity: usize) -> &'f str {
+    view.capabilities.identities.get(identity).map_or("", |known| known.name.as_str())
 }
 
 fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
@@ -64,10 +64,10 @@ fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit>
     let refused = outcome(nobody)
         .is_some_and(|outcome| !tool_access::succeeds(outcome) || of_nobody.is_empty());
     let listed = of_role(tried, "list").map(Tried::said).unwrap_or_default();
-    let (field, of, to) = (trial.field, identity_of(owner), identity_of(other));
+    let (view, of, to) = (trial.view, identity_of(owner), identity_of(other));
     let own_for_certain =
-        only_told(field, of, to, true).iter().any(|learned| text_of(&learned.value) == id);
-    let told = told_to(field, to, own_for_certain);
+        seen_only_by(view, of, to, true).iter().any(|learned| text_of(&learned.value) == id);
+    let told = seen_by(view, to, own_for_certain);
     shared.retain(|mark| {
         !of_nobody.contains(mark) && !told.contains(mark) && !listed.contains(mark.as_str())
     });
@@ -75,7 +75,7 @@ fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit>
         return None;
     }
     let here = trial.aim.place.tool();
-    let mut elsewhere: BTreeSet<String> = field
+    let mut elsewhere: BTreeSet<String> = view
         .knowledge
         .values
         .iter()
@@ -85,7 +85,7 @@ fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit>
     elsewhere.retain(|value| !told.contains(value) && value.len() >= 4 && *value != id);
     let left = of_role(tried, "left").is_some().then(|| other.attempt.nonce.as_str());
     let proof = shared.iter().find_map(|mark| {
-        let whole = elsewhere.contains(mark) || names(mark, name_of(field, of));
+        let whole = elsewhere.contains(mark) || names(mark, name_of(view, of));
         let left = left.is_some_and(|word| mark.contains(word));
         if whole || left {
             return Some(mark.clone());
@@ -98,7 +98,7 @@ fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit>
     // with the id cut out matches nothing.
     let lasts = |mark: &String| !mark.contains(ID) && !left.is_some_and(|word| mark.contains(word));
     let sign = proof.iter().chain(&shared).find(|mark| lasts(mark)).map(Indicator::says);
-    let (from, to) = (name_of(field, of), name_of(field, to));
+    let (from, to) = (name_of(view, of), name_of(view, to));
     let title = format!(
         "`{}` returns another user's object (BOLA: {})",
         trial.aim.place, other.attempt.form
@@ -140,7 +140,7 @@ fn judge_change(
         .and_then(outcome)
         .is_some_and(|outcome| !tool_access::succeeds(outcome));
     let (from, to) =
-        (name_of(trial.field, identity_of(before)), name_of(trial.field, identity_of(other)));
+        (name_of(trial.view, identity_of(before)), name_of(trial.view, identity_of(other)));
     let title = format!(
         "`{}` changes another user's object (BOLA: {})",
         trial.aim.place, other.attempt.form
@@ -164,7 +164,7 @@ fn judge_change(
 fn judge_in_turn(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
     let owner = of_role(tried, "owner")?;
     let (from, to) =
-        (name_of(trial.field, identity_of(owner)), name_of(trial.field, identity_of(other)));
+        (name_of(trial.view, identity_of(owner)), name_of(trial.view, identity_of(other)));
     let (owners, others) = (outcome(owner)?.said(), outcome(other)?.said());
     if !names(&owners, from) || !names(&others, from) || names(&others, to) {
         return None;

@@ -12,7 +12,7 @@ fn learned(identity: usize, name: &str, value: &str, tool: &str) -> Learned {
 
 fn people(room: &mut TestTarget) {
     for name in ["alice", "bob"] {
-        room.powers.identities.push(Identity { name: name.into(), ..Identity::default() });
+        room.capabilities.identities.push(Identity { name: name.into(), ..Identity::default() });
     }
 }
 
@@ -56,7 +56,7 @@ fn listing(attempt: &Attempt) -> Evidence {
 
 #[test]
 fn data_of_the_owner_in_the_hands_of_another_is_proof() {
-    let hits = notes("read_note").fight(&Bola, |attempt| match id(attempt).as_str() {
+    let hits = notes("read_note").run_attack(&Bola, |attempt| match id(attempt).as_str() {
         "" => listing(attempt),
         "n-1" => answers(r#"{"note_id": "n-1", "title": "Gift for mum", "text": "a bicycle"}"#),
         other => fails(&format!("No note {other}")),
@@ -67,18 +67,19 @@ fn data_of_the_owner_in_the_hands_of_another_is_proof() {
 
 #[test]
 fn a_server_that_checks_the_owner_is_clean() {
-    let hits =
-        notes("read_note").fight(&Bola, |attempt| match (id(attempt).as_str(), who(attempt)) {
+    let hits = notes("read_note").run_attack(&Bola, |attempt| {
+        match (id(attempt).as_str(), who(attempt)) {
             ("", _) => listing(attempt),
             ("n-1", 0) => answers(r#"{"title": "Gift for mum"}"#),
             (other, _) => fails(&format!("No note {other}")),
-        });
+        }
+    });
     assert!(hits.is_empty(), "{hits:?}");
 }
 
 #[test]
 fn what_everybody_can_list_is_no_secret() {
-    let hits = notes("read_note").fight(&Bola, |attempt| match id(attempt).as_str() {
+    let hits = notes("read_note").run_attack(&Bola, |attempt| match id(attempt).as_str() {
         "" => answers("n-1: Gift for mum\nn-9: Taxes"),
         "n-1" => answers(r#"{"title": "Gift for mum"}"#),
         other => fails(&format!("No note {other}")),
@@ -89,7 +90,7 @@ fn what_everybody_can_list_is_no_secret() {
 #[test]
 fn echoes_and_constant_answers_prove_nothing() {
     for answer in ["note {} is fine", "Gift for mum", "https://notes.example/{}"] {
-        let hits = notes("read_note").fight(&Bola, |attempt| match id(attempt).as_str() {
+        let hits = notes("read_note").run_attack(&Bola, |attempt| match id(attempt).as_str() {
             "" => listing(attempt),
             id => answers(&answer.replace("{}", id)),
         });
@@ -99,7 +100,7 @@ fn echoes_and_constant_answers_prove_nothing() {
 
 #[test]
 fn public_tools_are_let_be() {
-    let aims = Bola.aims(&notes("read_public_note").field());
+    let aims = Bola.aims(&notes("read_public_note").view());
     assert!(aims.iter().all(|aim| aim.place.tool() != Some("read_public_note")));
 }
 
@@ -117,9 +118,9 @@ fn a_change_that_the_owner_sees_is_proof() {
         }
         (other, _) => fails(&format!("No note {other}")),
     };
-    let hits = notes("finish_note").fight(&Bola, weak);
+    let hits = notes("finish_note").run_attack(&Bola, weak);
     assert_eq!((hits[0].confidence, hits[0].fault), (Confidence::Confirmed, "change"));
-    let fixed = notes("finish_note").fight(&Bola, |attempt| match id(attempt).as_str() {
+    let fixed = notes("finish_note").run_attack(&Bola, |attempt| match id(attempt).as_str() {
         "" => listing(attempt),
         other => fails(&format!("No note {other}")),
     });
@@ -131,25 +132,25 @@ fn an_answer_kept_for_another_names_its_owner() {
     let mut room = TestTarget::of_tools(&[json!({"name": "get_profile"})]);
     people(&mut room);
     room.works("get_profile", Map::new(), &answers("alice, plan gold"));
-    let hits = room.fight(&Bola, |_| answers("alice, plan gold"));
+    let hits = room.run_attack(&Bola, |_| answers("alice, plan gold"));
     assert_eq!((hits[0].confidence, hits[0].fault), (Confidence::Confirmed, "identity"));
     let right = ["alice, plan gold", "bob, plan tin"];
-    assert!(room.fight(&Bola, |attempt| answers(right[who(attempt)])).is_empty());
-    assert!(room.fight(&Bola, |_| answers("rates: 1, 2, 3")).is_empty());
+    assert!(room.run_attack(&Bola, |attempt| answers(right[who(attempt)])).is_empty());
+    assert!(room.run_attack(&Bola, |_| answers("rates: 1, 2, 3")).is_empty());
 }
 
 #[test]
 fn neighbours_are_a_suspicion() {
     let mut room = notes("read_note");
-    room.powers.identities.clear();
-    let hits = room.fight(&Bola, |attempt| match id(attempt).as_str() {
+    room.capabilities.identities.clear();
+    let hits = room.run_attack(&Bola, |attempt| match id(attempt).as_str() {
         "" => listing(attempt),
         "n-1" => answers("Gift for mum"),
         "n-2" => answers("Letter to the bank"),
         other => fails(&format!("No note {other}")),
     });
     assert_eq!((hits[0].confidence, hits[0].fault), (Confidence::Suspected, "neighbour"));
-    let same = room.fight(&Bola, |attempt| match id(attempt).as_str() {
+    let same = room.run_attack(&Bola, |attempt| match id(attempt).as_str() {
         "n-1" => answers("Gift for mum"),
         other => fails(&format!("No note {other}")),
     });
@@ -163,9 +164,9 @@ fn ids_behind_an_own_one_are_tried() {
     people(&mut room);
     room.works("get_notes", Map::from_iter([("ids".into(), json!(["n-1"]))]), &answers("x"));
     room.knowledge.values = vec![learned(0, "id", "n-1", "list"), learned(1, "id", "n-9", "list")];
-    let field = room.field();
-    let aim = &Bola.aims(&field)[0];
-    let attempts = Bola.attempts(aim, &room.brief().on(&field));
+    let view = room.view();
+    let aim = &Bola.aims(&view)[0];
+    let attempts = Bola.attempts(aim, &room.brief().on(&view));
     let lists: Vec<Value> =
         attempts.iter().filter_map(|one| args(one).get("ids").cloned()).collect();
     assert!(lists.contains(&json!(["n-9", "n-1"])), "{lists:?}");

@@ -27,7 +27,7 @@ pub(super) struct Payload {
     pub(super) later: bool,
 }
 
-pub(super) fn payloads(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<Payload> {
+pub(super) fn payloads(aim: &Aim, brief: &Brief<'_>, canaries: &CanaryFiles) -> Vec<Payload> {
     let payload = |form: &str, value: String, role: &str| Payload {
         form: form.to_owned(),
         value,
@@ -37,15 +37,15 @@ pub(super) fn payloads(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Ve
     };
     let innocent = reach::innocent(aim);
     let folder = is_folder(brief, aim);
-    let (target, role) = target(ground, innocent.as_deref(), folder);
+    let (target, role) = target(canaries, innocent.as_deref(), folder);
     let role = role.as_str();
     let by_root = |map: &std::collections::BTreeMap<PathBuf, PathBuf>| {
         map.iter().next().map(|(root, path)| (root.clone(), path.clone()))
     };
-    let sibling = by_root(&ground.siblings).map(|(root, file)| {
+    let sibling = by_root(&canaries.siblings).map(|(root, file)| {
         (root, if folder { file.parent().map(Path::to_owned).unwrap_or(file) } else { file })
     });
-    let link = by_root(&ground.links).filter(|_| !folder);
+    let link = by_root(&canaries.links).filter(|_| !folder);
     if takes_file_uris(aim) {
         return uris(aim, brief, &target, (sibling, link), role);
     }
@@ -55,7 +55,7 @@ pub(super) fn payloads(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Ve
         return plain.map(|form| payload(form.words, form.path + "/", role)).collect();
     }
     let narrow = !aim.is(Kind::Path) && !matches!(aim.place, Place::Variable { .. });
-    let is_free = brief.field.is_some_and(|field| paths::is_free(field, aim, brief.roots));
+    let is_free = brief.view.is_some_and(|view| paths::is_free(view, aim, brief.roots));
     let mut payloads = Vec::new();
     for form in &forms {
         if narrow && !PLAIN.contains(&form.fault) && form.words != "URL-encoded" {
@@ -66,7 +66,7 @@ pub(super) fn payloads(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Ve
         payloads.push(next);
     }
     let deep = &forms[0].path;
-    if let Some(stem) = stem(ground, &target, folder) {
+    if let Some(stem) = stem(canaries, &target, folder) {
         let path = paths::forms(&stem, &[]).swap_remove(0).path;
         payloads.push(payload("relative path without a file extension", path, role));
     }
@@ -148,8 +148,8 @@ fn uris(
     if let Some((_, path)) = link {
         add("symbolic link inside the root", format!("file://{}", path.display()));
     }
-    if let (Place::Uri { server }, Some(field)) = (&aim.place, brief.field) {
-        for scheme in schemes(field, server) {
+    if let (Place::Uri { server }, Some(view)) = (&aim.place, brief.view) {
+        for scheme in schemes(view, server) {
             for form in paths::forms(target, &[]).iter().take(3) {
                 add(form.words, format!("{scheme}://{}", form.path));
             }
@@ -159,9 +159,9 @@ fn uris(
 }
 
 /// Schemes of the resources of a server, except `file`. Templates are attacked through their variables.
-fn schemes(field: &TargetView<'_>, server: &str) -> Vec<String> {
+fn schemes(view: &TargetView<'_>, server: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let surfaces = field.surfaces.iter().filter(|(of, _)| of == server);
+    let surfaces = view.surfaces.iter().filter(|(of, _)| of == server);
     for resource in surfaces.flat_map(|(_, surface)| &surface.resources) {
         let scheme = resource.uri().and_then(|uri| uri.split_once("://")).map(|(scheme, _)| scheme);
         let Some(scheme) = scheme.filter(|s| !["file", "http", "https"].contains(s)) else {
@@ -175,22 +175,23 @@ fn schemes(field: &TargetView<'_>, server: &str) -> Vec<String> {
 }
 
 /// The file or folder to request, and the texts that prove that it was read.
-fn target(ground: &CanaryFiles, innocent: Option<&str>, folder: bool) -> (PathBuf, String) {
-    let name = ground.canary.file_name().unwrap_or_default().to_string_lossy();
+fn target(canaries: &CanaryFiles, innocent: Option<&str>, folder: bool) -> (PathBuf, String) {
+    let name = canaries.canary.file_name().unwrap_or_default().to_string_lossy();
     if folder {
-        let folder = ground.project.as_deref().or(ground.canary.parent()).unwrap_or(&ground.root);
-        return (folder.to_owned(), format!("{}\n{name}", ground.canary_text));
+        let folder =
+            canaries.project.as_deref().or(canaries.canary.parent()).unwrap_or(&canaries.root);
+        return (folder.to_owned(), format!("{}\n{name}", canaries.canary_text));
     }
     let ending = innocent.and_then(|text| Path::new(text).extension()).and_then(|e| e.to_str());
-    let ending = ending.filter(|wanted| ground.endings.iter().any(|ending| ending == wanted));
+    let ending = ending.filter(|wanted| canaries.endings.iter().any(|ending| ending == wanted));
     let target =
-        ending.map_or(ground.canary.clone(), |ending| ground.canary.with_extension(ending));
-    (target, ground.canary_text.clone())
+        ending.map_or(canaries.canary.clone(), |ending| canaries.canary.with_extension(ending));
+    (target, canaries.canary_text.clone())
 }
 
 /// The canary without a file extension, for servers that append one.
-fn stem(ground: &CanaryFiles, target: &Path, folder: bool) -> Option<PathBuf> {
-    (!folder && !ground.endings.is_empty()).then(|| target.with_extension(""))
+fn stem(canaries: &CanaryFiles, target: &Path, folder: bool) -> Option<PathBuf> {
+    (!folder && !canaries.endings.is_empty()).then(|| target.with_extension(""))
 }
 
 fn is_folder(brief: &Brief<'_>, aim: &Aim) -> bool {
@@ -198,8 +199,8 @@ fn is_folder(brief: &Brief<'_>, aim: &Aim) -> bool {
     matches!(aim.place, Place::Completion { .. })
         || words(&tool_actions::last_name(aim)).iter().any(of_folder)
         || brief
-            .field
-            .and_then(|field| tool_actions::tool_of(field, aim))
+            .view
+            .and_then(|view| tool_actions::tool_of(view, aim))
             .is_some_and(tool_actions::lists)
 }
 

@@ -44,7 +44,7 @@ pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, mut set: usize) -> Vec<Atte
 /// Possible names of the folder: the words before `directory` or `folder` in descriptions, and the nouns of the
 /// tool in singular and plural.
 fn names(aim: &Aim, brief: &Brief<'_>) -> Vec<String> {
-    let tool = brief.field.and_then(|field| tool_actions::tool_of(field, aim));
+    let tool = brief.view.and_then(|view| tool_actions::tool_of(view, aim));
     let described = aim.schema.get("description").and_then(|text| text.as_str());
     let texts = [tool.and_then(|tool| tool.description()), described];
     let mut found: Vec<String> = Vec::new();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_guard_that_compares_texts_is_told_by_its_answers() {
-        let hits = room().fight(&PathTraversal, |attempt| {
+        let hits = room().run_attack(&PathTraversal, |attempt| {
             let path = path(attempt);
             if path.starts_with("../statements") || !path.contains("..") && !path.starts_with('/') {
                 fails(&format!("/srv/statements/{path}: no such file"))
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn guards_that_treat_all_outside_alike_are_clean() {
         for (inside, outside) in [("no such file", "no such file"), ("no such file", "refused")] {
-            let hits = room().fight(&PathTraversal, |attempt| {
+            let hits = room().run_attack(&PathTraversal, |attempt| {
                 fails(if path(attempt).contains("..") { outside } else { inside })
             });
             assert!(hits.is_empty(), "{hits:?}");

@@ -25,16 +25,16 @@ pub(super) fn takes_in(tool: &Tool, aim: &Aim) -> bool {
         && !tool_actions::is_output(aim)
 }
 
-pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<Attempt> {
-    let (Some(field), Some(tool)) = (brief.field, aim.place.tool()) else { return Vec::new() };
-    if ground.bait_text.is_empty() {
+pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, canaries: &CanaryFiles) -> Vec<Attempt> {
+    let (Some(view), Some(tool)) = (brief.view, aim.place.tool()) else { return Vec::new() };
+    if canaries.bait_text.is_empty() {
         return Vec::new();
     }
     let innocent = reach::innocent(aim);
     let ending = innocent.as_deref().and_then(|text| Path::new(text).extension()?.to_str());
-    let ending = ending.filter(|wanted| ground.endings.iter().any(|known| known == wanted));
-    let bait = ground.bait.with_extension(ending.unwrap_or("txt"));
-    let watchers = tool_access::watchers(field, aim.place.server(), tool, WATCHERS);
+    let ending = ending.filter(|wanted| canaries.endings.iter().any(|known| known == wanted));
+    let bait = canaries.bait.with_extension(ending.unwrap_or("txt"));
+    let watchers = tool_access::watchers(view, aim.place.server(), tool, WATCHERS);
     let forms = paths::forms(&bait, brief.roots);
     let plain = forms.into_iter().filter(|form| PLAIN.contains(&form.fault));
     let made = plain.enumerate().filter_map(|(set, form)| {
@@ -43,7 +43,7 @@ pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Ve
         let shown = shown(aim, brief, made.nonce.as_str(), steps);
         steps.extend(shown);
         steps.extend(watchers.iter().cloned());
-        made.role.clone_from(&ground.bait_text);
+        made.role.clone_from(&canaries.bait_text);
         Some(made)
     });
     made.collect()
@@ -69,7 +69,7 @@ fn shown(aim: &Aim, brief: &Brief<'_>, mark: &str, steps: &mut [Step]) -> Option
         let last = words(key).pop().unwrap_or_default();
         ["path", "file", "filename", "filepath"].contains(&last.as_str())
     };
-    tool_access::readers(brief.field?, aim.place.server()).find_map(|known| {
+    tool_access::readers(brief.view?, aim.place.server()).find_map(|known| {
         let Step::Call(call) = &known.step else { return None };
         let (key, _) = call.args.iter().find(|(key, value)| value.is_string() && is_path(key))?;
         let mut args = call.args.clone();

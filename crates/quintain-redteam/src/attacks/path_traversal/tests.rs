@@ -11,9 +11,9 @@ const ROOT: &str = "/srv/data";
 fn room(tool: &str, argument: &str, innocent: &str) -> TestTarget {
     let mut room = TestTarget::with_argument(tool, argument, innocent);
     room.knowledge.roots = vec![ROOT.into()];
-    room.ground.siblings.insert(ROOT.into(), "/srv/data-x/canary.txt".into());
-    room.ground.links.insert(ROOT.into(), "/srv/data/link".into());
-    room.ground.endings = vec!["md".into(), String::new()];
+    room.canaries.siblings.insert(ROOT.into(), "/srv/data-x/canary.txt".into());
+    room.canaries.links.insert(ROOT.into(), "/srv/data/link".into());
+    room.canaries.endings = vec!["md".into(), String::new()];
     room
 }
 
@@ -24,9 +24,9 @@ fn refused(path: &str) -> Evidence {
 
 /// The hits at a server that reads the paths that `lets` accepts.
 fn reading(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
-    room.fight(&PathTraversal, |attempt| {
+    room.run_attack(&PathTraversal, |attempt| {
         let path = attempt.payload.as_ref().unwrap().as_str().unwrap();
-        if lets(path) { answers(&room.ground.canary_text) } else { refused(path) }
+        if lets(path) { answers(&room.canaries.canary_text) } else { refused(path) }
     })
 }
 
@@ -64,17 +64,17 @@ fn refusals_and_echoes_are_no_proof() {
     let room = room("read_file", "path", "a.txt");
     assert!(reading(&room, |_| false).is_empty());
     let echo = |attempt: &Attempt| answers(&attempt.payload.as_ref().unwrap().to_string());
-    assert!(room.fight(&PathTraversal, echo).is_empty());
-    assert!(room.fight(&PathTraversal, |_| answers("ok")).is_empty());
-    assert!(room.fight(&PathTraversal, |_| Evidence::default()).is_empty());
+    assert!(room.run_attack(&PathTraversal, echo).is_empty());
+    assert!(room.run_attack(&PathTraversal, |_| answers("ok")).is_empty());
+    assert!(room.run_attack(&PathTraversal, |_| Evidence::default()).is_empty());
 }
 
 #[test]
 fn a_server_without_a_folder_is_unrestricted_by_design() {
     let mut room = room("read_file", "path", "/tmp/a.txt");
     room.knowledge.roots.clear();
-    room.ground.siblings.clear();
-    room.ground.links.clear();
+    room.canaries.siblings.clear();
+    room.canaries.links.clear();
     let hits = reading(&room, |_| true);
     assert_eq!(faults(&hits), ["unrestricted"]);
     assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Low)));
@@ -100,9 +100,9 @@ fn a_listed_folder_is_proved_by_a_name_that_was_not_sent() {
         let path = attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned();
         if path.ends_with("ground") { answers("[FILE] canary.txt") } else { refused(&path) }
     };
-    assert!(faults(&room.fight(&PathTraversal, list)).contains(&"relative"));
+    assert!(faults(&room.run_attack(&PathTraversal, list)).contains(&"relative"));
     let echo = |attempt: &Attempt| answers(&attempt.payload.as_ref().unwrap().to_string());
-    assert!(room.fight(&PathTraversal, echo).is_empty());
+    assert!(room.run_attack(&PathTraversal, echo).is_empty());
 }
 
 #[test]
@@ -113,10 +113,10 @@ fn later_items_of_a_list_are_tried_behind_an_innocent_one() {
     room.knowledge.roots = vec![ROOT.into()];
     let innocent = json!({"paths": ["a.txt"]}).as_object().unwrap().clone();
     room.works("read_many", innocent, &answers("ok"));
-    let hits = room.fight(&PathTraversal, |attempt| {
+    let hits = room.run_attack(&PathTraversal, |attempt| {
         let paths = args(attempt)["paths"].as_array().unwrap().clone();
         if paths[0] == "a.txt" && paths.len() > 1 {
-            answers(&room.ground.canary_text)
+            answers(&room.canaries.canary_text)
         } else {
             refused("x")
         }
@@ -128,13 +128,13 @@ fn later_items_of_a_list_are_tried_behind_an_innocent_one() {
 #[test]
 fn what_writes_is_left_alone() {
     let room = room("write_file", "path", "a.txt");
-    assert!(PathTraversal.aims(&room.field()).is_empty());
+    assert!(PathTraversal.aims(&room.view()).is_empty());
 }
 
 #[test]
 fn an_answer_that_tells_existence_is_suspected() {
     let room = room("file_info", "path", "a.txt");
-    let hits = room.fight(&PathTraversal, |attempt| {
+    let hits = room.run_attack(&PathTraversal, |attempt| {
         let path = attempt.payload.as_ref().unwrap().as_str().unwrap();
         if path.ends_with("/ground/canary.txt") { answers("size 12") } else { refused(path) }
     });
@@ -153,10 +153,10 @@ fn a_canary_inside_of_a_root_proves_nothing() {
 #[test]
 fn attempts_are_few_and_the_same_each_time() {
     let room = room("read_file", "path", "a.txt");
-    let field = room.field();
-    let aim = &PathTraversal.aims(&field)[0];
+    let view = room.view();
+    let aim = &PathTraversal.aims(&view)[0];
     let forms = || {
-        let brief = room.brief().on(&field);
+        let brief = room.brief().on(&view);
         let attempts = PathTraversal.attempts(aim, &brief);
         attempts.into_iter().map(|a| (a.set, a.form)).collect::<Vec<_>>()
     };
@@ -188,10 +188,10 @@ fn taking(tool: &str, innocent: &Value) -> TestTarget {
 fn what_one_tool_takes_in_and_another_shows_is_proof() {
     let room = taking("add_file", &json!({"path": "a.txt"}));
     let shows = |accepts: bool| {
-        let hits = room.fight(&PathTraversal, |attempt| {
+        let hits = room.run_attack(&PathTraversal, |attempt| {
             let mut evidence = if accepts { answers("added") } else { refused("no") };
             // The file from an earlier call is still returned.
-            evidence.exchanges.extend(answers(&room.ground.bait_text).exchanges);
+            evidence.exchanges.extend(answers(&room.canaries.bait_text).exchanges);
             if args(attempt)["path"] == "a.txt" { evidence } else { answers("hello") }
         });
         faults(&hits)
@@ -199,17 +199,17 @@ fn what_one_tool_takes_in_and_another_shows_is_proof() {
     assert_eq!(shows(true), ["absolute", "relative"]);
     assert_eq!(shows(false), [""; 0], "what is refused is not taken in");
     let moved = taking("move_file", &json!({"path": "a.txt"}));
-    let aims = PathTraversal.aims(&moved.field());
+    let aims = PathTraversal.aims(&moved.view());
     assert!(!aims.iter().any(|aim| aim.place.tool() == Some("move_file")), "it would be gone");
 }
 
 #[test]
 fn a_copy_is_read_where_it_went() {
     let room = taking("copy_file", &json!({"source_path": "a.txt", "destination": "b.txt"}));
-    let field = room.field();
-    let aims = PathTraversal.aims(&field);
+    let view = room.view();
+    let aims = PathTraversal.aims(&view);
     let aim = aims.iter().find(|aim| aim.place.to_string() == "copy_file.source_path").unwrap();
-    let attempts = PathTraversal.attempts(aim, &room.brief().on(&field));
+    let attempts = PathTraversal.attempts(aim, &room.brief().on(&view));
     let crate::attack::Action::Steps { steps, .. } = &attempts[0].action else { panic!() };
     let [
         quintain_evidence::probe::Step::Call(copy),
@@ -228,7 +228,7 @@ fn any_path_is_more_where_others_reach_the_server_or_name_the_folder() {
     let severity = |room: &TestTarget| reading(room, |_| true)[0].severity;
     let mut room = TestTarget::with_argument("read_file", "path", "a.txt");
     assert_eq!(severity(&room), Some(Severity::Low));
-    room.powers.http = true;
+    room.capabilities.http = true;
     assert_eq!(severity(&room), None, "that of the attack");
     let mut room =
         TestTarget::of_tools(&[json!({"name": "read_shader", "inputSchema": {"type": "object",

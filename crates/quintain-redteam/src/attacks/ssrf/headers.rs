@@ -27,13 +27,13 @@ const ADDRESSES: [&str; 4] = ["Url", "Base-Url", "Host", "Endpoint"];
 const CREDENTIALS: [&str; 5] = ["Key", "Api-Key", "Token", "Api-Token", "Personal-Token"];
 /// Calls each tool with all headers at once. The path of each address names its header.
 pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> Vec<Attempt> {
-    let Some(field) = brief.field else { return Vec::new() };
-    let Some((_, surface)) = field.surfaces.iter().find(|(of, _)| of == server) else {
+    let Some(view) = brief.view else { return Vec::new() };
+    let Some((_, surface)) = view.surfaces.iter().find(|(of, _)| of == server) else {
         return Vec::new();
     };
     let (names, credentials) = names(surface);
     let mut attempts = Vec::new();
-    for (set, (tool, arguments)) in calls(field, server).into_iter().enumerate() {
+    for (set, (tool, arguments)) in calls(view, server).into_iter().enumerate() {
         let nonce = brief.nonce();
         let addresses = names.iter().map(|name| {
             let place =
@@ -67,8 +67,8 @@ pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> 
 }
 
 /// Calls that work, then calls that may work if the tool can reach its service.
-fn calls<'f>(field: &'f TargetView<'_>, server: &str) -> Vec<(&'f str, &'f Map<String, Value>)> {
-    let known = &field.knowledge;
+fn calls<'f>(view: &'f TargetView<'_>, server: &str) -> Vec<(&'f str, &'f Map<String, Value>)> {
+    let known = &view.knowledge;
     let working = known.baselines.iter().filter(|one| one.server == server);
     let working = working.filter_map(|one| match &one.step {
         Step::Call(call) => Some((call.tool.as_str(), &call.args)),
@@ -77,7 +77,7 @@ fn calls<'f>(field: &'f TargetView<'_>, server: &str) -> Vec<(&'f str, &'f Map<S
     let drafts = known.drafts.iter().filter(|one| one.server == server);
     let drafts = drafts.map(|one| (one.tool.as_str(), &one.args));
     let may =
-        |tool: &str| field.tool(server, tool).is_some_and(|it| tool_actions::may_call(field, it));
+        |tool: &str| view.tool(server, tool).is_some_and(|it| tool_actions::may_call(view, it));
     working.chain(drafts).filter(|(tool, _)| may(tool)).take(MAX_CALLS).collect()
 }
 

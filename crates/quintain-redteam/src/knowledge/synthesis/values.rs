@@ -13,14 +13,14 @@ const MAX_DEPTH: usize = 6;
 /// Names that lists use for their items, whatever they contain.
 const GENERIC: [&str; 6] = ["id", "name", "key", "slug", "title", "value"];
 
-pub(super) struct Maker<'a> {
+pub(super) struct ValueGenerator<'a> {
     pub(super) root: &'a Value,
     pub(super) tool: &'a Tool,
     pub(super) learned: &'a [Learned],
     pub(super) hints: &'a Hints,
 }
 
-impl Maker<'_> {
+impl ValueGenerator<'_> {
     /// Values for one argument, most likely first.
     pub(super) fn values(&self, name: &str, schema: &Value, depth: usize) -> Vec<Value> {
         let schema = self.resolved(schema);

@@ -110,7 +110,7 @@ impl Seen {
 }
 
 /// An attempt as proofs read it.
-pub(crate) struct Sight<'a> {
+pub(crate) struct AttemptView<'a> {
     trial: &'a Trial<'a>,
     tried: &'a Tried,
     values: Values,
@@ -120,7 +120,7 @@ pub(crate) struct Sight<'a> {
     whole: bool,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> AttemptView<'a> {
     pub(crate) fn new(trial: &'a Trial<'a>, tried: &'a Tried, whole: bool) -> Self {
         let values = Values::of_role(&tried.attempt.role);
         Self { trial, tried, values, sent: sent(tried), whole }
@@ -160,7 +160,7 @@ impl<'a> Sight<'a> {
     }
 
     fn broken(&self, demands: &dyn Demands) -> Option<Seen> {
-        let around = Around { surfaces: self.trial.field.surfaces, vars: self.values.vars() };
+        let around = Around { surfaces: self.trial.view.surfaces, vars: self.values.vars() };
         let breach = demands.broken(&self.tried.evidence, around)?;
         let of = |exchange: Exchange| Evidence { exchanges: vec![exchange], ..Evidence::default() };
         let holds = |exchange: Exchange| demands.broken(&of(exchange), around).is_none();
@@ -184,9 +184,9 @@ impl<'a> Sight<'a> {
 
 impl Proof {
     /// What all signs show together; certain if one of them is.
-    pub(crate) fn seen(&self, sight: &Sight<'_>) -> Option<Seen> {
+    pub(crate) fn seen(&self, attempt_view: &AttemptView<'_>) -> Option<Seen> {
         let seen: Vec<Seen> =
-            self.signs.iter().map(|sign| sign.seen(sight)).collect::<Option<_>>()?;
+            self.signs.iter().map(|sign| sign.seen(attempt_view)).collect::<Option<_>>()?;
         let what: Vec<&str> = seen.iter().map(|one| one.what.as_str()).collect();
         Some(Seen {
             what: what.join("; "),
@@ -206,60 +206,60 @@ impl Proof {
 }
 
 impl Sign {
-    fn seen(&self, sight: &Sight<'_>) -> Option<Seen> {
+    fn seen(&self, attempt_view: &AttemptView<'_>) -> Option<Seen> {
         match self {
             Self::Answer(text) => {
-                let wanted = text.fill(&sight.values).filter(|wanted| !wanted.is_empty())?;
+                let wanted = text.fill(&attempt_view.values).filter(|wanted| !wanted.is_empty())?;
                 let what = format!("the response contains `{wanted}`");
-                sight.in_answer(what, text.is_fresh(), |said| said.contains(&wanted))
+                attempt_view.in_answer(what, text.is_fresh(), |said| said.contains(&wanted))
             }
             Self::Matches(pattern) => {
                 let what = format!("the response matches `{pattern}`");
-                sight.in_answer(what, false, |said| pattern.is_match(said))
+                attempt_view.in_answer(what, false, |said| pattern.is_match(said))
             }
-            Self::Listener => sight.observed().iter().find_map(|one| match one {
+            Self::Listener => attempt_view.observed().iter().find_map(|one| match one {
                 Observation::Connection { request, .. } => {
                     Some(Seen::sure(format!("the target connected to the listener: {request}")))
                 }
                 _ => None,
             }),
-            Self::File(wanted) => file(sight, wanted.as_ref()),
-            Self::Program { name, argument } => program(sight, name, argument.as_ref()),
-            Self::Exit => sight.observed().iter().find_map(|one| match one {
+            Self::File(wanted) => file(attempt_view, wanted.as_ref()),
+            Self::Program { name, argument } => program(attempt_view, name, argument.as_ref()),
+            Self::Exit => attempt_view.observed().iter().find_map(|one| match one {
                 Observation::Exit { why } => Some(Seen::sure(format!("the server ended: {why}"))),
                 _ => None,
             }),
             Self::Error(fault) => {
-                let outcome = &sight.tried.last()?.outcome;
+                let outcome = &attempt_view.tried.last()?.outcome;
                 if !fault.is(outcome) {
                     return None;
                 }
                 let said = outcome.failure().unwrap_or_else(|| outcome.said());
                 let line = said.lines().next().unwrap_or_default();
                 let what = format!("the call ended in an error: {line}");
-                match sight.innocent() {
-                    _ if sight.whole => Some(Seen::sure(what)),
+                match attempt_view.innocent() {
+                    _ if attempt_view.whole => Some(Seen::sure(what)),
                     Some(innocent) if fault.is(&innocent.outcome) => None,
                     Some(_) => Some(Seen::sure(what)),
                     None => Some(Seen::unsure(what)),
                 }
             }
             Self::Accepted => {
-                let outcome = &sight.tried.last()?.outcome;
+                let outcome = &attempt_view.tried.last()?.outcome;
                 let did = accepted(outcome);
                 did.then(|| Seen::sure("the call succeeded"))
             }
-            Self::Assert(demands) => sight.broken(&**demands),
+            Self::Assert(demands) => attempt_view.broken(&**demands),
             Self::Differs => {
-                let innocent = sight.innocent()?.outcome.said();
-                (sight.tried.said() != innocent)
+                let innocent = attempt_view.innocent()?.outcome.said();
+                (attempt_view.tried.said() != innocent)
                     .then(|| Seen::unsure("the response differs from that of the baseline call"))
             }
-            Self::Detector(attack) => detected(sight, *attack),
+            Self::Detector(attack) => detected(attempt_view, *attack),
             Self::Unlisted => {
-                let exchange = sight.tried.last()?;
+                let exchange = attempt_view.tried.last()?;
                 let name = exchange.sent.get("name").and_then(Value::as_str)?;
-                let mut listed = sight.trial.field.tools();
+                let mut listed = attempt_view.trial.view.tools();
                 let hidden = exchange.method == "tools/call"
                     && !listed.any(|(_, tool)| tool.name() == Some(name));
                 (hidden && accepted(&exchange.outcome))
@@ -270,20 +270,20 @@ impl Sign {
 }
 
 /// What a built-in attack detects in this attempt alone.
-fn detected(sight: &Sight<'_>, attack: &dyn Attack) -> Option<Seen> {
-    let tried = std::slice::from_ref(sight.tried);
-    let hits = attack.detect(&Trial { tried, ..*sight.trial });
+fn detected(attempt_view: &AttemptView<'_>, attack: &dyn Attack) -> Option<Seen> {
+    let tried = std::slice::from_ref(attempt_view.tried);
+    let hits = attack.detect(&Trial { tried, ..*attempt_view.trial });
     let hit = hits.into_iter().max_by_key(|hit| hit.confidence)?;
     let sure = hit.confidence == Confidence::Confirmed;
     Some(Seen { what: format!("{}: {}", attack.meta().id, hit.what), sure, pointer: hit.pointer })
 }
 
-fn file(sight: &Sight<'_>, wanted: Option<&Text>) -> Option<Seen> {
+fn file(attempt_view: &AttemptView<'_>, wanted: Option<&Text>) -> Option<Seen> {
     let wanted = match wanted {
-        Some(text) => Some(text.fill(&sight.values)?),
+        Some(text) => Some(text.fill(&attempt_view.values)?),
         None => None,
     };
-    sight.observed().iter().find_map(|one| match one {
+    attempt_view.observed().iter().find_map(|one| match one {
         Observation::File { path, .. } => {
             let path = path.display().to_string();
             let is_it = wanted.as_ref().is_none_or(|wanted| *wanted == path);
@@ -295,12 +295,12 @@ fn file(sight: &Sight<'_>, wanted: Option<&Text>) -> Option<Seen> {
 
 /// A program that gets the payload as an argument is not always a fault; one that gets an argument named in the
 /// definition is.
-fn program(sight: &Sight<'_>, wanted: &str, argument: Option<&Text>) -> Option<Seen> {
+fn program(attempt_view: &AttemptView<'_>, wanted: &str, argument: Option<&Text>) -> Option<Seen> {
     let pattern = match argument {
-        Some(text) => Some(text.fill(&sight.values)?),
+        Some(text) => Some(text.fill(&attempt_view.values)?),
         None => None,
     };
-    sight.observed().iter().find_map(|one| {
+    attempt_view.observed().iter().find_map(|one| {
         let Observation::Program { program, arguments } = one else { return None };
         if !glob::matches(wanted, program) {
             return None;

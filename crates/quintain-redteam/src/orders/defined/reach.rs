@@ -37,10 +37,10 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// The places to try. Those that accept no text are included only if selected by name or kind.
-    pub(crate) fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&self.kinds, !self.kinds.is_empty());
+    pub(crate) fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
+        let mut aims = view.texts(&self.kinds, !self.kinds.is_empty());
         let known: Vec<String> = aims.iter().map(|aim| aim.place.key()).collect();
-        let others = field.knowledge.aims.iter().filter(|aim| {
+        let others = view.knowledge.aims.iter().filter(|aim| {
             let asked = self.arguments.is_some() || aim.kinds.iter().any(|one| self.wants(*one));
             asked && !known.contains(&aim.place.key())
         });
@@ -97,7 +97,7 @@ mod tests {
             json!({"name": "read_file", "inputSchema": schema}),
             json!({"name": "ping", "inputSchema": schema}),
         ]);
-        let aims = reach.aims(&room.field());
+        let aims = reach.aims(&room.view());
         aims.iter().map(|aim| aim.place.to_string()).collect()
     }
 

@@ -122,12 +122,13 @@ impl Defined {
     }
 
     fn needs(&self, listens: bool) -> Vec<Need> {
-        let elsewhere = |name: &Name| name.is_of_ground() || (*name == Name::Listener && !listens);
+        let elsewhere =
+            |name: &Name| name.needs_canary_files() || (*name == Name::Listener && !listens);
         let sent = self.sent();
         let all_sent = !sent.is_empty() && sent.iter().all(|names| names.iter().any(elsewhere));
         let outside = |proof: &Proof| {
             let watched = |sign: &Sign| matches!(sign, Sign::File(_) | Sign::Program { .. });
-            proof.signs.iter().any(watched) || proof.names().any(Name::is_of_ground)
+            proof.signs.iter().any(watched) || proof.names().any(Name::needs_canary_files)
         };
         let all_proofs = !self.proofs.is_empty() && self.proofs.iter().all(outside);
         if all_sent || all_proofs { vec![Need::SameHost] } else { Vec::new() }

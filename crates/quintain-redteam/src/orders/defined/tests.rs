@@ -35,7 +35,7 @@ fn room() -> TestTarget {
 }
 
 fn confidences(attack: &Defined, answer: impl Fn(&Attempt) -> Evidence) -> Vec<Confidence> {
-    room().fight(attack, answer).iter().map(|hit| hit.confidence).collect()
+    room().run_attack(attack, answer).iter().map(|hit| hit.confidence).collect()
 }
 
 const MULTIPLIES: &str = "{id: x, payloads: ['{{value}}{{open}}{{number}}*{{other}}{{close}}'], proof: {answer: '{{product}}'}}";
@@ -99,7 +99,7 @@ fn traces_outside_of_the_wire_are_proof() {
     assert_eq!(confidences(&flag, program), [Confidence::Confirmed]);
     let exit = attack("{id: x, payloads: ['x'], proof: exit}");
     let ended = |_: &Attempt| with(Observation::Exit { why: "signal".into() });
-    assert_eq!(room().fight(&exit, ended)[0].fault, "death");
+    assert_eq!(room().run_attack(&exit, ended)[0].fault, "death");
 }
 
 #[test]
@@ -116,10 +116,10 @@ fn whole_calls_are_made_as_they_stand() {
         "id: x\nprobes:\n- {tool: ping, args: {host: '{{nonce}}'}}\n- '{\"tool\": \"hidden\"}'\nproof: accepted",
     );
     let room = room();
-    let field = room.field();
-    let places: Vec<String> = attack.aims(&field).iter().map(|aim| aim.place.to_string()).collect();
+    let view = room.view();
+    let places: Vec<String> = attack.aims(&view).iter().map(|aim| aim.place.to_string()).collect();
     assert_eq!(places, ["ping", "hidden"]);
-    let hits = room.fight(&attack, |attempt| match args(attempt).get("host") {
+    let hits = room.run_attack(&attack, |attempt| match args(attempt).get("host") {
         Some(host) => {
             assert_eq!(*host, json!(attempt.nonce.as_str()));
             answers("pong")

@@ -67,7 +67,7 @@ impl Name {
     }
 
     /// Whether it needs files that Quintain and the target share.
-    pub(crate) fn is_of_ground(self) -> bool {
+    pub(crate) fn needs_canary_files(self) -> bool {
         matches!(self, Self::Canary | Self::CanaryUp | Self::CanaryText | Self::Drop | Self::Marker)
     }
 }
@@ -170,13 +170,13 @@ impl Values {
         if let Some(listener) = brief.listener {
             set(Name::Listener, listener.url(&nonce));
         }
-        if let Some(ground) = brief.ground {
-            let canary = ground.canary.display().to_string();
+        if let Some(canaries) = brief.canaries {
+            let canary = canaries.canary.display().to_string();
             set(Name::CanaryUp, format!("{CLIMB}{}", canary.trim_start_matches('/')));
             set(Name::Canary, canary);
-            set(Name::CanaryText, ground.canary_text.clone());
-            set(Name::Drop, ground.drop.display().to_string());
-            set(Name::Marker, ground.drop.join(nonce.as_str()).display().to_string());
+            set(Name::CanaryText, canaries.canary_text.clone());
+            set(Name::Drop, canaries.drop.display().to_string());
+            set(Name::Marker, canaries.drop.join(nonce.as_str()).display().to_string());
         }
         values.0.insert(SHOT.to_owned(), shot.into());
         (nonce, values)

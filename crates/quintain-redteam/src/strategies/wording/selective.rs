@@ -9,7 +9,7 @@ use crate::strategies::flaw::Flaw;
 use crate::strategies::options::Options;
 use crate::strategies::random::Random;
 use crate::strategies::rewrite::{Rewrite, each_word};
-use crate::strategies::strategy::{Converter, Suits, Way};
+use crate::strategies::strategy::{Converter, StrategyKind, Suits};
 use crate::strategies::tactic;
 
 pub(in crate::strategies) static SELECTIVE: Converter = Converter {
@@ -112,7 +112,7 @@ fn inner(options: &mut Options<'_>) -> Option<Rewrite> {
     };
     options.narrow(tactic.suits());
     let step = tactic.id().to_owned();
-    if let Way::Rewrite(rewrite) = tactic.into_way() {
+    if let StrategyKind::Rewrite(rewrite) = tactic.into_way() {
         return Some(rewrite);
     }
     let why = "it does not rewrite texts";

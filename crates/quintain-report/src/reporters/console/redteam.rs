@@ -126,14 +126,14 @@ impl Screen {
 
     /// The success rate of each attack.
     fn rates(&mut self, report: &RedteamReport) -> io::Result<()> {
-        let attacks = report.attacks.iter().filter(|attack| attack.bouts > 0);
+        let attacks = report.attacks.iter().filter(|attack| attack.trials > 0);
         let rows: Vec<_> = attacks.map(|attack| (line(&attack.attack, 40), attack)).collect();
         let widest = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
         let widest = widest.min(self.width - INDENT - 44);
         for (at, (name, attack)) in rows.iter().enumerate() {
             let (low, high) = attack.interval;
             let label = self.heading(if at == 0 { "Attacks" } else { "" });
-            let hits = format!("{:>4} of {}", attack.hits, count(attack.bouts, "place", "places"));
+            let hits = format!("{:>4} of {}", attack.hits, count(attack.trials, "place", "places"));
             let hits = cell(&hits, 20);
             let hits = if attack.hits > 0 { self.paint(Tone::Red, &hits) } else { hits };
             let share = percents(attack.rate, low, high);

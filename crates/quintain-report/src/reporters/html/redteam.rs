@@ -24,7 +24,7 @@ const STEP: f64 = 30.0;
 /// Class and text of the verdict at the top.
 pub(super) fn verdict(report: &RedteamReport) -> (&'static str, String) {
     let counts = Counts::of(&report.findings);
-    let attacked = report.attacks.iter().any(|attack| attack.bouts > 0);
+    let attacked = report.attacks.iter().any(|attack| attack.trials > 0);
     match counts {
         Counts { confirmed: 0, suspected: 0, .. } if attacked => ("pass", "Nothing found".into()),
         Counts { confirmed: 0, suspected: 0, .. } => ("error", "Nothing was attacked".into()),
@@ -115,8 +115,8 @@ fn cards(out: &mut impl Write, report: &RedteamReport, summary: &Summary) -> io:
     if !report.suppressed.is_empty() {
         card(&report.suppressed.len().to_string(), "", "suppressed")?;
     }
-    let bouts: usize = report.attacks.iter().map(|attack| attack.bouts).sum();
-    card(&bouts.to_string(), "", "trials")?;
+    let trials: usize = report.attacks.iter().map(|attack| attack.trials).sum();
+    card(&trials.to_string(), "", "trials")?;
     let attacked = report.tools.iter().filter(|tool| !tool.arguments.is_empty()).count();
     card(&format!("{attacked}/{}", report.tools.len()), "", "tools attacked")?;
     let rate = findings::per_second(report.calls, summary.duration_ms / 1e3);

@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 2_000;
 
 /// A failed trial, complete except for its findings.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Bout {
+pub(super) struct FailedTrial {
     pub(super) column: usize,
     pub(super) attack: String,
     pub(super) name: String,
@@ -40,9 +40,9 @@ pub(super) fn properties(out: &mut impl Write, report: &RedteamReport) -> io::Re
         let name = format!("phase.{}", line(&one.phase, 40));
         (name, timing(one))
     }));
-    for attack in report.attacks.iter().filter(|attack| attack.bouts > 0) {
+    for attack in report.attacks.iter().filter(|attack| attack.trials > 0) {
         let (low, high) = attack.interval;
-        let hits = format!("{} of {}", attack.hits, attack.bouts);
+        let hits = format!("{} of {}", attack.hits, attack.trials);
         let share = percents(attack.rate, low, high);
         all.push((format!("attack.{}", line(&attack.attack, 60)), format!("{hits}: {share}")));
     }
@@ -59,14 +59,14 @@ pub(super) fn properties(out: &mut impl Write, report: &RedteamReport) -> io::Re
 
 /// Confirmed findings without a failed trial: they were detected after their trial had ended.
 pub(super) fn late<'r>(
-    bouts: &mut Spool,
+    trials: &mut Spool,
     report: &'r RedteamReport,
 ) -> io::Result<Vec<&'r Finding>> {
     let bad = |finding: &&Finding| Standing::of(finding) == Standing::Confirmed;
     let found = report.findings.iter().flat_map(Finding::parts);
     let mut late: Vec<&Finding> = found.filter(bad).collect();
-    bouts.each(|bout: Bout| {
-        for known in shown_by(report, &bout.attack, &bout.name, &bout.reason) {
+    trials.each(|trial: FailedTrial| {
+        for known in shown_by(report, &trial.attack, &trial.name, &trial.reason) {
             late.retain(|finding| finding.fingerprint != known.fingerprint);
         }
         Ok(())
@@ -77,19 +77,19 @@ pub(super) fn late<'r>(
 /// The failed trials of a column.
 pub(super) fn write(
     out: &mut impl Write,
-    bouts: &mut Spool,
+    trials: &mut Spool,
     column: usize,
     report: &RedteamReport,
 ) -> io::Result<()> {
-    bouts.each(|bout: Bout| {
-        if bout.column != column {
+    trials.each(|trial: FailedTrial| {
+        if trial.column != column {
             return Ok(());
         }
-        out.write_all(bout.before.as_bytes())?;
-        for finding in shown_by(report, &bout.attack, &bout.name, &bout.reason) {
+        out.write_all(trial.before.as_bytes())?;
+        for finding in shown_by(report, &trial.attack, &trial.name, &trial.reason) {
             write!(out, "\n{}", content(&description(finding)))?;
         }
-        out.write_all(bout.after.as_bytes())
+        out.write_all(trial.after.as_bytes())
     })
 }
 

@@ -190,7 +190,7 @@ fn changes(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
 }
 
 fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
-    let ran: Vec<_> = report.attacks.iter().filter(|attack| attack.bouts > 0).collect();
+    let ran: Vec<_> = report.attacks.iter().filter(|attack| attack.trials > 0).collect();
     if ran.is_empty() {
         return Ok(());
     }
@@ -201,7 +201,7 @@ fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
         let (low, high) = attack.interval;
         let name = code(&line(&attack.attack, 60));
         let share = percents(attack.rate, low, high);
-        writeln!(out, "| {name} | {} | {} | {share} |", attack.bouts, attack.hits)?;
+        writeln!(out, "| {name} | {} | {} | {share} |", attack.trials, attack.hits)?;
     }
     writeln!(out, "\n</details>\n")
 }

@@ -15,7 +15,7 @@ use super::issuer::Issuer;
 use super::opener::Opener;
 use super::registration::{self, Registration};
 use super::token::{TokenEndpoint, TokenSet};
-use super::{Desk, nonce};
+use super::{GrantContext, nonce};
 use crate::auth::error::{bare, described, shown};
 use crate::auth::{AuthError, Challenge, LoginOptions};
 
@@ -33,28 +33,36 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) async fn refresh(&self, desk: &Desk, old: &TokenSet) -> Result<TokenSet, AuthError> {
-        self.check_endpoint(desk).await?;
+    pub(crate) async fn refresh(
+        &self,
+        grant_context: &GrantContext,
+        old: &TokenSet,
+    ) -> Result<TokenSet, AuthError> {
+        self.check_endpoint(grant_context).await?;
         let token = old.refresh_token.as_ref().map(ExposeSecret::expose_secret);
         let parameters =
             [("refresh_token", token.unwrap_or_default()), ("resource", &self.resource)];
-        self.endpoint.request(desk, "refresh_token", &parameters).await
+        self.endpoint.request(grant_context, "refresh_token", &parameters).await
     }
 
     /// A token endpoint on another origin than its issuer is used only while the issuer names it, even for an old stored
     /// login.
-    async fn check_endpoint(&self, desk: &Desk) -> Result<(), AuthError> {
+    async fn check_endpoint(&self, grant_context: &GrantContext) -> Result<(), AuthError> {
         let (url, issuer) = (&self.endpoint.url, &self.registration.issuer);
-        let url = desk.endpoint(url.as_str()).await?;
-        if Issuer::named(issuer, desk).await?.is_on_origin_of(&url) {
+        let url = grant_context.endpoint(url.as_str()).await?;
+        if Issuer::named(issuer, grant_context).await?.is_on_origin_of(&url) {
             return Ok(());
         }
-        let named = Discovery::new(desk).stored(issuer).await?.token_endpoint(desk).await?;
+        let named = Discovery::new(grant_context)
+            .stored(issuer)
+            .await?
+            .token_endpoint(grant_context)
+            .await?;
         if named == url {
             return Ok(());
         }
         Err(AuthError::LoginNeeded {
-            server: bare(&desk.server).to_string(),
+            server: bare(&grant_context.server).to_string(),
             reason: format!(
                 "the stored login refreshes its tokens at {url}, which its issuer {} does not name",
                 shown(issuer)
@@ -65,7 +73,7 @@ impl Session {
 
 /// One login.
 pub(crate) struct Flow<'a> {
-    pub(crate) desk: &'a Desk,
+    pub(crate) grant_context: &'a GrantContext,
     pub(crate) options: &'a LoginOptions,
     pub(crate) opener: &'a dyn Opener,
 }
@@ -76,24 +84,30 @@ impl Flow<'_> {
         challenge: &Challenge,
         earlier: Option<&Session>,
     ) -> Result<(Session, TokenSet), AuthError> {
-        let found = Discovery::new(self.desk).login(challenge).await?;
+        let found = Discovery::new(self.grant_context).login(challenge).await?;
         let issuer = found.server.issuer().to_owned();
         let registered = earlier.map(|session| &session.registration);
         let earlier = earlier.filter(|session| session.registration.issuer == issuer);
         check_pkce(&found, &issuer)?;
-        let authorize = found.server.authorization_endpoint(self.desk).await?;
-        let url = found.server.token_endpoint(self.desk).await?;
+        let authorize = found.server.authorization_endpoint(self.grant_context).await?;
+        let url = found.server.token_endpoint(self.grant_context).await?;
 
         let callback = self.callback(earlier).await?;
         let redirect_uri = callback.uri().clone();
-        let client =
-            registration::client(self.desk, self.options, &found, &redirect_uri, registered)
-                .await?;
+        let client = registration::client(
+            self.grant_context,
+            self.options,
+            &found,
+            &redirect_uri,
+            registered,
+        )
+        .await?;
         let scopes = self.scopes(challenge, &found, earlier);
-        let resource = found.resource.clone().unwrap_or_else(|| canonical(&self.desk.server));
+        let resource =
+            found.resource.clone().unwrap_or_else(|| canonical(&self.grant_context.server));
         let dpop = key(challenge, &found, &issuer, earlier)?;
         let (state, verifier) = (nonce()?, nonce()?);
-        self.desk.redactor.learn(&SecretString::from(verifier.as_str()));
+        self.grant_context.redactor.learn(&SecretString::from(verifier.as_str()));
 
         let request = [
             ("response_type", "code"),
@@ -107,7 +121,7 @@ impl Flow<'_> {
         let page = page(authorize, &request, &scopes);
         let answer = self.user(&page, callback, &state).await?;
         let code = code(&answer, &found)?;
-        self.desk.redactor.learn(&SecretString::from(code.as_str()));
+        self.grant_context.redactor.learn(&SecretString::from(code.as_str()));
 
         let endpoint =
             TokenEndpoint { url, issuer: Some(issuer.clone()), client: Some(client.clone()), dpop };
@@ -117,7 +131,8 @@ impl Flow<'_> {
             ("code_verifier", verifier.as_str()),
             ("resource", resource.as_str()),
         ];
-        let tokens = endpoint.request(self.desk, "authorization_code", &parameters).await?;
+        let tokens =
+            endpoint.request(self.grant_context, "authorization_code", &parameters).await?;
         let registration = Registration { issuer, redirect_uri, client };
         Ok((Session { registration, endpoint, resource, scopes }, tokens))
     }

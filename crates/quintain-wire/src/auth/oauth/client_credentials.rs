@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 use secrecy::ExposeSecret;
 use tokio::sync::OnceCell;
 
-use super::Desk;
+use super::GrantContext;
 use super::client::{ClientAuthMethod, ClientIdentity, SigningKey};
 use super::discovery::Discovery;
 use super::source::Grant;
@@ -12,16 +12,20 @@ use super::token::{TokenEndpoint, TokenSet};
 use crate::auth::{AuthError, OAuthConfig, Refusal};
 
 /// Sends requests to the token endpoint of a configuration, which it discovers on first use.
-pub(crate) struct Teller {
-    pub(crate) desk: Desk,
+pub(crate) struct TokenClient {
+    pub(crate) grant_context: GrantContext,
     config: OAuthConfig,
     key: Option<SigningKey>,
     endpoint: OnceCell<(TokenEndpoint, Option<String>)>,
 }
 
-impl Teller {
-    pub(crate) fn new(desk: Desk, config: OAuthConfig, key: Option<SigningKey>) -> Self {
-        Self { desk, config, key, endpoint: OnceCell::new() }
+impl TokenClient {
+    pub(crate) fn new(
+        grant_context: GrantContext,
+        config: OAuthConfig,
+        key: Option<SigningKey>,
+    ) -> Self {
+        Self { grant_context, config, key, endpoint: OnceCell::new() }
     }
 
     /// Sends a grant with the scopes, audience and resource of the configuration.
@@ -36,7 +40,7 @@ impl Teller {
         parameters.push(("scope", &scope));
         parameters.push(("audience", self.config.audience.as_deref().unwrap_or_default()));
         parameters.push(("resource", resource.as_deref().unwrap_or_default()));
-        endpoint.request(&self.desk, grant, &parameters).await
+        endpoint.request(&self.grant_context, grant, &parameters).await
     }
 
     /// The token endpoint, and the resource to request tokens for.
@@ -62,8 +66,8 @@ impl Teller {
             let endpoint = TokenEndpoint { url, issuer: None, client, dpop: None };
             return Ok((endpoint, config.resource.clone()));
         }
-        let found = Discovery::new(&self.desk).token_endpoint().await?;
-        let url = found.server.token_endpoint(&self.desk).await?;
+        let found = Discovery::new(&self.grant_context).token_endpoint().await?;
+        let url = found.server.token_endpoint(&self.grant_context).await?;
         let supported = found.server.token_endpoint_auth_methods_supported.as_deref();
         let client = self.client(supported);
         let resource = config.resource.clone().or(found.resource);
@@ -83,11 +87,11 @@ impl Teller {
 }
 
 /// The client acts for itself.
-pub(crate) struct ClientCredentials(Teller);
+pub(crate) struct ClientCredentials(TokenClient);
 
 impl ClientCredentials {
     pub(crate) fn new(
-        desk: Desk,
+        grant_context: GrantContext,
         config: OAuthConfig,
         key: Option<SigningKey>,
     ) -> Result<Self, AuthError> {
@@ -102,9 +106,9 @@ impl ClientCredentials {
             }
             _ => {
                 if let Some(key) = &key {
-                    desk.redactor.learn(&key.pem);
+                    grant_context.redactor.learn(&key.pem);
                 }
-                Ok(Self(Teller::new(desk, config, key)))
+                Ok(Self(TokenClient::new(grant_context, config, key)))
             }
         }
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::Desk;
+use super::GrantContext;
 use super::issuer::{Issuer, path, well_known};
 use super::resource_metadata::ResourceMetadata;
 use super::server_metadata::{Foreign, ServerMetadata};
@@ -41,21 +41,21 @@ impl Discovered {
 
 /// One discovery, with one deadline for all requests.
 pub(crate) struct Discovery<'a> {
-    desk: &'a Desk,
+    grant_context: &'a GrantContext,
     deadline: Instant,
     tried: Vec<Attempt>,
     unreachable: bool,
 }
 
 impl<'a> Discovery<'a> {
-    pub(crate) fn new(desk: &'a Desk) -> Self {
-        let deadline = Instant::now() + desk.timeout();
-        Self { desk, deadline, tried: Vec::new(), unreachable: false }
+    pub(crate) fn new(grant_context: &'a GrantContext) -> Self {
+        let deadline = Instant::now() + grant_context.timeout();
+        Self { grant_context, deadline, tried: Vec::new(), unreachable: false }
     }
 
     /// For grants without a user: tries the server itself as its issuer, then protected-resource metadata.
     pub(crate) async fn token_endpoint(mut self) -> Result<Discovered, AuthError> {
-        let server = self.desk.server.clone();
+        let server = self.grant_context.server.clone();
         let mut places = Vec::new();
         for issuer in [Issuer::itself(&server), Issuer::origin(&server)] {
             places.extend(issuer.places_at_a_server().into_iter().map(|url| (issuer.clone(), url)));
@@ -86,7 +86,7 @@ impl<'a> Discovery<'a> {
         if let Some(resource) = self.protected_resource(challenge).await? {
             return self.servers_of(resource).await;
         }
-        let server = &self.desk.server;
+        let server = &self.grant_context.server;
         let issuer = Issuer::origin(server);
         for url in issuer.places() {
             let Some(object) = self.document(&url).await else { continue };
@@ -112,7 +112,7 @@ impl<'a> Discovery<'a> {
         &mut self,
         challenge: &Challenge,
     ) -> Result<Option<ResourceMetadata>, AuthError> {
-        let server = self.desk.server.clone();
+        let server = self.grant_context.server.clone();
         let mut places = Vec::new();
         if let Some(named) = &challenge.resource_metadata {
             let own = on_its_own_origin(named, &server);
@@ -150,7 +150,7 @@ impl<'a> Discovery<'a> {
         let mut issuers = resource.authorization_servers.clone();
         if issuers.is_empty() {
             // The list is optional (RFC 9728); without it, the resource is its own authorization server.
-            issuers.push(self.desk.server.origin().ascii_serialization());
+            issuers.push(self.grant_context.server.origin().ascii_serialization());
         }
         for issuer in issuers.iter().take(ISSUERS) {
             if let Some(server) = self.issuer(issuer).await? {
@@ -167,7 +167,7 @@ impl<'a> Discovery<'a> {
     }
 
     async fn issuer(&mut self, issuer: &str) -> Result<Option<ServerMetadata>, AuthError> {
-        let issuer = Issuer::named(issuer, self.desk).await?;
+        let issuer = Issuer::named(issuer, self.grant_context).await?;
         for url in issuer.places() {
             let Some(object) = self.document(&url).await else { continue };
             let server = ServerMetadata::of_issuer(&object, &issuer)
@@ -189,7 +189,7 @@ impl<'a> Discovery<'a> {
             self.attempt(url, "not requested, time limit of discovery reached".to_owned());
             return None;
         }
-        match self.desk.http.get(url, left).await {
+        match self.grant_context.http.get(url, left).await {
             Ok(answer) if answer.status.is_success() => {
                 let object = answer.object();
                 self.attempt(
@@ -234,7 +234,10 @@ impl<'a> Discovery<'a> {
     }
 
     fn failed(self) -> AuthError {
-        AuthError::Discovery { server: bare(&self.desk.server).to_string(), tried: self.tried }
+        AuthError::Discovery {
+            server: bare(&self.grant_context.server).to_string(),
+            tried: self.tried,
+        }
     }
 }
 

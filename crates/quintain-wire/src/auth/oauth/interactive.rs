@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 use url::Url;
 
-use super::Desk;
+use super::GrantContext;
 use super::authorization_code::{Flow, Session};
 use super::discovery::Discovery;
 use super::opener::Opener;
@@ -25,7 +25,7 @@ const LOGIN_WINDOW: Duration = Duration::from_mins(5);
 
 /// Logs in at the server that the refusal names.
 pub(crate) struct InteractiveGrant {
-    desk: Desk,
+    grant_context: GrantContext,
     options: LoginOptions,
     opener: Arc<dyn Opener>,
     store: Option<TokenStore>,
@@ -35,14 +35,14 @@ pub(crate) struct InteractiveGrant {
 
 impl InteractiveGrant {
     pub(crate) fn new(
-        desk: Desk,
+        grant_context: GrantContext,
         options: LoginOptions,
         opener: Arc<dyn Opener>,
         store: Option<TokenStore>,
         stored: Option<StoredTokens>,
     ) -> Self {
         let session = Mutex::new(stored.map(|stored| stored.session()));
-        Self { desk, options, opener, store, session, logins: Mutex::default() }
+        Self { grant_context, options, opener, store, session, logins: Mutex::default() }
     }
 
     fn session(&self) -> Option<Session> {
@@ -56,10 +56,14 @@ impl InteractiveGrant {
             worth_asking(&challenge, earlier.as_ref(), &refusal.url)?;
         }
         self.count_login(refusal)?;
-        let flow = Flow { desk: &self.desk, options: &self.options, opener: &*self.opener };
+        let flow = Flow {
+            grant_context: &self.grant_context,
+            options: &self.options,
+            opener: &*self.opener,
+        };
         let (session, tokens) = flow.run(&challenge, earlier.as_ref()).await?;
         if let Some(store) = &self.store
-            && let Err(error) = keep(store, &self.desk, &session, &tokens).await
+            && let Err(error) = keep(store, &self.grant_context, &session, &tokens).await
         {
             // The token is valid nevertheless; only later processes cannot use it.
             tracing::warn!(%error, "a login could not be stored");
@@ -69,7 +73,7 @@ impl InteractiveGrant {
     }
 
     fn count_login(&self, refusal: &Refusal) -> Result<(), AuthError> {
-        let now = self.desk.clock.now();
+        let now = self.grant_context.clock.now();
         let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
         logins.retain(|at| now < *at + LOGIN_WINDOW);
         if logins.len() >= LOGINS {
@@ -129,7 +133,7 @@ impl Grant for InteractiveGrant {
             if let Some(refusal) = refusal {
                 // The server may use another issuer now; the old one cannot refresh its tokens.
                 let challenge = Challenge::from_headers(&refusal.headers);
-                let found = Discovery::new(&self.desk).login(&challenge).await?;
+                let found = Discovery::new(&self.grant_context).login(&challenge).await?;
                 if found.server.issuer() != session.registration.issuer {
                     return Err(AuthError::TokenRefused {
                         url: session.endpoint.url.to_string(),
@@ -141,8 +145,8 @@ impl Grant for InteractiveGrant {
                 }
             }
             match &self.store {
-                Some(store) => renew(store, &self.desk, &session, old, None).await,
-                None => session.refresh(&self.desk, old).await,
+                Some(store) => renew(store, &self.grant_context, &session, old, None).await,
+                None => session.refresh(&self.grant_context, old).await,
             }
         })
     }
@@ -163,7 +167,7 @@ impl Grant for InteractiveGrant {
 
 /// Requests the server's challenge, runs the login and stores the tokens.
 pub(crate) async fn login(
-    desk: Desk,
+    grant_context: GrantContext,
     options: LoginOptions,
     opener: Arc<dyn Opener>,
     store: Option<TokenStore>,
@@ -172,30 +176,31 @@ pub(crate) async fn login(
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "quintain", "version": env!("CARGO_PKG_VERSION")},
     }});
-    let request = desk.http.post(&desk.server).json(&probe);
+    let request = grant_context.http.post(&grant_context.server).json(&probe);
     let request = request.header(ACCEPT, "text/event-stream");
-    let headers = desk.http.headers(request, &desk.server).await?;
+    let headers = grant_context.http.headers(request, &grant_context.server).await?;
     let challenge = Challenge::from_headers(&headers);
-    let earlier = store.as_ref().map(|store| store.load(&desk.server)).transpose()?.flatten();
+    let earlier =
+        store.as_ref().map(|store| store.load(&grant_context.server)).transpose()?.flatten();
     // With a given client id, ignore the earlier login: the server may have a new issuer.
     let earlier = earlier.filter(|_| options.client_id.is_none()).map(|stored| stored.session());
-    let flow = Flow { desk: &desk, options: &options, opener: &*opener };
+    let flow = Flow { grant_context: &grant_context, options: &options, opener: &*opener };
     let (session, tokens) = flow.run(&challenge, earlier.as_ref()).await?;
     match &store {
-        Some(store) => keep(store, &desk, &session, &tokens).await,
-        None => Ok(StoredTokens::new(&desk.server, &session, &tokens)),
+        Some(store) => keep(store, &grant_context, &session, &tokens).await,
+        None => Ok(StoredTokens::new(&grant_context.server, &session, &tokens)),
     }
 }
 
 /// Stores a login; the lock prevents conflicts with a refresh of the earlier one.
 async fn keep(
     store: &TokenStore,
-    desk: &Desk,
+    grant_context: &GrantContext,
     session: &Session,
     tokens: &TokenSet,
 ) -> Result<StoredTokens, AuthError> {
-    let stored = StoredTokens::new(&desk.server, session, tokens);
-    let login = store.lock(&desk.server, &stored.issuer, desk.timeout()).await?;
+    let stored = StoredTokens::new(&grant_context.server, session, tokens);
+    let login = store.lock(&grant_context.server, &stored.issuer, grant_context.timeout()).await?;
     login.save(&stored)?;
     Ok(stored)
 }

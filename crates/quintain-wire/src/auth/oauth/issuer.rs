@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::Desk;
+use super::GrantContext;
 use crate::auth::AuthError;
 use crate::auth::error::{bare, shown};
 
@@ -18,8 +18,8 @@ pub(crate) struct Issuer {
 
 impl Issuer {
     /// An issuer that a target or a stored login names; checks that the target may send us there.
-    pub(crate) async fn named(text: &str, desk: &Desk) -> Result<Self, AuthError> {
-        let base = desk.endpoint(text).await?;
+    pub(crate) async fn named(text: &str, grant_context: &GrantContext) -> Result<Self, AuthError> {
+        let base = grant_context.endpoint(text).await?;
         if base != bare(&base) {
             let reason = "an issuer has no query, no fragment and no user name";
             return Err(AuthError::Unsafe { url: shown(text), reason });

@@ -7,10 +7,10 @@ use futures_util::future::BoxFuture;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use super::Desk;
+use super::GrantContext;
 use super::authorization_code::canonical;
 use super::client::{ClientAuthMethod, ClientIdentity};
-use super::client_credentials::Teller;
+use super::client_credentials::TokenClient;
 use super::source::Grant;
 use super::token::{TokenEndpoint, TokenSet, learn_client_secret};
 use crate::auth::error::shown;
@@ -23,7 +23,7 @@ const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 
 pub(crate) struct JwtBearer {
-    teller: Teller,
+    teller: TokenClient,
     assertion: Assertion,
 }
 
@@ -36,20 +36,23 @@ enum Assertion {
 impl JwtBearer {
     /// With a given assertion.
     pub(crate) fn given(
-        desk: Desk,
+        grant_context: GrantContext,
         config: OAuthConfig,
         assertion: SecretString,
     ) -> Result<Self, AuthError> {
         if assertion.expose_secret().is_empty() {
             return Err(AuthError::Empty { what: "the assertion (`auth.assertion`)" });
         }
-        desk.redactor.learn(&assertion);
-        Ok(Self { teller: Teller::new(desk, config, None), assertion: Assertion::Given(assertion) })
+        grant_context.redactor.learn(&assertion);
+        Ok(Self {
+            teller: TokenClient::new(grant_context, config, None),
+            assertion: Assertion::Given(assertion),
+        })
     }
 
     /// With an assertion from an identity provider.
     pub(crate) fn exchanged(
-        desk: Desk,
+        grant_context: GrantContext,
         config: OAuthConfig,
         provider: IdentityProvider,
     ) -> Result<Self, AuthError> {
@@ -58,16 +61,16 @@ impl JwtBearer {
         if id_token.expose_secret().is_empty() {
             return Err(AuthError::Empty { what: "the ID token (`auth.idToken`)" });
         }
-        desk.redactor.learn(&id_token);
+        grant_context.redactor.learn(&id_token);
         if let Some(secret) = &secret {
-            learn_client_secret(&desk.redactor, Some(&id), secret);
+            learn_client_secret(&grant_context.redactor, Some(&id), secret);
         }
         let method = ClientAuthMethod::choose(secret.is_some(), None);
         let client = Some(ClientIdentity { id, secret, key: None, method });
         // The user wrote this URL, so plain http is the user's decision.
         let endpoint = Box::new(TokenEndpoint { url, issuer: None, client, dpop: None });
         let assertion = Assertion::Exchanged(endpoint, id_token);
-        Ok(Self { teller: Teller::new(desk, config, None), assertion })
+        Ok(Self { teller: TokenClient::new(grant_context, config, None), assertion })
     }
 
     async fn assertion(&self) -> Result<SecretString, AuthError> {
@@ -75,14 +78,14 @@ impl JwtBearer {
             Assertion::Given(assertion) => return Ok(assertion.clone()),
             Assertion::Exchanged(provider, id_token) => (provider, id_token),
         };
-        let (desk, config) = (&self.teller.desk, self.teller.config());
+        let (grant_context, config) = (&self.teller.grant_context, self.teller.config());
         let (endpoint, resource) = self.teller.endpoint().await?;
         let audience = config.audience.as_deref().or(endpoint.issuer.as_deref());
         let audience = audience.ok_or(AuthError::Missing {
             grant: "the exchange of an ID token",
             what: "`audience`, the issuer of the authorization server",
         })?;
-        let resource = resource.clone().unwrap_or_else(|| canonical(&desk.server));
+        let resource = resource.clone().unwrap_or_else(|| canonical(&grant_context.server));
         let scope = config.scopes.join(" ");
         let parameters = [
             ("requested_token_type", ID_JAG),
@@ -92,7 +95,7 @@ impl JwtBearer {
             ("subject_token", id_token.expose_secret()),
             ("subject_token_type", ID_TOKEN),
         ];
-        let answer = provider.exchange(desk, TOKEN_EXCHANGE, &parameters).await?;
+        let answer = provider.exchange(grant_context, TOKEN_EXCHANGE, &parameters).await?;
         let text = |name: &str| answer.get(name).and_then(Value::as_str);
         let bad = |reason| AuthError::BadAnswer { url: provider.url.to_string(), reason };
         if let Some(kind) = text("issued_token_type").filter(|kind| *kind != ID_JAG) {
@@ -101,7 +104,7 @@ impl JwtBearer {
         let assertion = text("access_token").filter(|token| !token.is_empty());
         let assertion = assertion.ok_or_else(|| bad("it has no `access_token`".to_owned()))?;
         let assertion = SecretString::from(assertion);
-        desk.redactor.learn(&assertion);
+        grant_context.redactor.learn(&assertion);
         Ok(assertion)
     }
 }

@@ -37,7 +37,7 @@ use http::Http;
 
 /// What every grant needs: the server, the network, the clock and the redactor.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct GrantContext {
     pub(crate) server: Url,
     pub(crate) http: Http,
     pub(crate) redactor: Redactor,
@@ -54,7 +54,7 @@ enum PlainHttp {
     Anybody,
 }
 
-impl Desk {
+impl GrantContext {
     pub(crate) fn new(server: &Url, context: &AuthContext) -> Result<Self, AuthError> {
         // A remote server must not send us to services on this machine.
         let plain_http = match server {
@@ -109,14 +109,14 @@ pub(crate) fn nonce() -> Result<String, AuthError> {
 mod tests {
     use super::*;
 
-    fn desk(server: &str) -> Desk {
+    fn grant_context(server: &str) -> GrantContext {
         let context = AuthContext::new(Redactor::default());
-        Desk::new(&server.parse().unwrap(), &context).unwrap()
+        GrantContext::new(&server.parse().unwrap(), &context).unwrap()
     }
 
     #[tokio::test]
     async fn plain_http_is_for_this_machine_only() {
-        let local = desk("http://127.0.0.1:1/mcp");
+        let local = grant_context("http://127.0.0.1:1/mcp");
         for good in ["http://localhost:2/token", "http://[::1]:2/", "https://as.example/token"] {
             assert!(local.endpoint(good).await.is_ok(), "{good}");
         }
@@ -127,7 +127,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_remote_server_cannot_send_us_to_this_machine() {
-        let remote = desk("https://8.8.8.8/mcp");
+        let remote = grant_context("https://8.8.8.8/mcp");
         let error = remote.endpoint("http://127.0.0.1:9/token").await.unwrap_err();
         assert!(error.to_string().contains("need https"), "{error}");
         let error = remote.endpoint("https://127.0.0.1:9/token").await.unwrap_err();

@@ -3,21 +3,21 @@
 use futures_util::future::BoxFuture;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::Desk;
-use super::client_credentials::Teller;
+use super::GrantContext;
+use super::client_credentials::TokenClient;
 use super::source::Grant;
 use super::token::TokenSet;
 use crate::auth::{AuthError, OAuthConfig, Refusal};
 
 pub(crate) struct Password {
-    teller: Teller,
+    teller: TokenClient,
     user: String,
     secret: SecretString,
 }
 
 impl Password {
     pub(crate) fn new(
-        desk: Desk,
+        grant_context: GrantContext,
         config: OAuthConfig,
         username: String,
         password: SecretString,
@@ -28,7 +28,11 @@ impl Password {
         if password.expose_secret().is_empty() {
             return Err(AuthError::Empty { what: "the password (`auth.password`)" });
         }
-        Ok(Self { teller: Teller::new(desk, config, None), user: username, secret: password })
+        Ok(Self {
+            teller: TokenClient::new(grant_context, config, None),
+            user: username,
+            secret: password,
+        })
     }
 }
 

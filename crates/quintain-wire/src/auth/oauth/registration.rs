@@ -4,7 +4,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::Desk;
+use super::GrantContext;
 use super::client::{ClientAuthMethod, ClientIdentity};
 use super::discovery::Discovered;
 use super::token::learn_client_secret;
@@ -21,7 +21,7 @@ pub(crate) struct Registration {
 
 /// Finds the client id to use at the discovered server; reuses `earlier` if it still matches.
 pub(crate) async fn client(
-    desk: &Desk,
+    grant_context: &GrantContext,
     options: &LoginOptions,
     found: &Discovered,
     redirect_uri: &Url,
@@ -32,14 +32,14 @@ pub(crate) async fn client(
     if let Some(id) = &options.client_id {
         if let Some(other) = earlier.filter(|e| e.client.id == *id && e.issuer != issuer) {
             return Err(AuthError::IssuerChanged {
-                server: bare(&desk.server).to_string(),
+                server: bare(&grant_context.server).to_string(),
                 expected: shown(&other.issuer),
                 found: shown(issuer),
             });
         }
         let secret = options.client_secret.clone();
         if let Some(secret) = &secret {
-            learn_client_secret(&desk.redactor, Some(id), secret);
+            learn_client_secret(&grant_context.redactor, Some(id), secret);
         }
         let chosen = ClientAuthMethod::choose(secret.is_some(), supported);
         let method = options.client_auth.unwrap_or(chosen);
@@ -55,14 +55,14 @@ pub(crate) async fn client(
     if let Some(earlier) = earlier {
         return Ok(earlier.client.clone());
     }
-    match found.server.registration_endpoint(desk).await? {
-        Some(endpoint) => register(desk, &endpoint, redirect_uri, supported).await,
+    match found.server.registration_endpoint(grant_context).await? {
+        Some(endpoint) => register(grant_context, &endpoint, redirect_uri, supported).await,
         None => Err(AuthError::NoRegistration { issuer: shown(issuer) }),
     }
 }
 
 async fn register(
-    desk: &Desk,
+    grant_context: &GrantContext,
     endpoint: &Url,
     redirect_uri: &Url,
     supported: Option<&[String]>,
@@ -76,7 +76,8 @@ async fn register(
         "token_endpoint_auth_method": wanted.as_str(),
         "application_type": "native",
     });
-    let answer = desk.http.send(desk.http.post(endpoint).json(&body), endpoint).await?;
+    let answer =
+        grant_context.http.send(grant_context.http.post(endpoint).json(&body), endpoint).await?;
     let object = answer.object().unwrap_or_default();
     let text = |name: &str| object.get(name).and_then(Value::as_str).filter(|t| !t.is_empty());
     if !answer.status.is_success() {
@@ -93,7 +94,7 @@ async fn register(
     };
     let secret = text("client_secret").map(SecretString::from);
     if let Some(secret) = &secret {
-        learn_client_secret(&desk.redactor, Some(id), secret);
+        learn_client_secret(&grant_context.redactor, Some(id), secret);
     }
     let registered = text("token_endpoint_auth_method").and_then(|name| name.parse().ok());
     let method = registered.unwrap_or_else(|| match supported {

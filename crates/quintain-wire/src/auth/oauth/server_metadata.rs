@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::Desk;
+use super::GrantContext;
 use super::issuer::Issuer;
 use super::resource_metadata::{flag, list, text};
 use crate::auth::AuthError;
@@ -130,17 +130,20 @@ impl ServerMetadata {
     }
 
     /// The token endpoint.
-    pub(crate) async fn token_endpoint(&self, desk: &Desk) -> Result<Url, AuthError> {
-        self.endpoint(self.endpoints.token.as_deref(), desk).await
+    pub(crate) async fn token_endpoint(
+        &self,
+        grant_context: &GrantContext,
+    ) -> Result<Url, AuthError> {
+        self.endpoint(self.endpoints.token.as_deref(), grant_context).await
     }
 
     /// The endpoint for client registration, if any.
     pub(crate) async fn registration_endpoint(
         &self,
-        desk: &Desk,
+        grant_context: &GrantContext,
     ) -> Result<Option<Url>, AuthError> {
         match &self.endpoints.registration {
-            Some(named) => desk.endpoint(named).await.map(Some),
+            Some(named) => grant_context.endpoint(named).await.map(Some),
             None => Ok(None),
         }
     }
@@ -149,9 +152,12 @@ impl ServerMetadata {
     ///
     /// An issuer with its login page on one server and its token endpoint on another could use the login page of an honest
     /// server (RFC 9700 section 4.4). With `iss` support it cannot, because the honest server sends its own `iss`.
-    pub(crate) async fn authorization_endpoint(&self, desk: &Desk) -> Result<Url, AuthError> {
-        let page = self.endpoint(self.endpoints.authorization.as_deref(), desk).await?;
-        let token = self.token_endpoint(desk).await?;
+    pub(crate) async fn authorization_endpoint(
+        &self,
+        grant_context: &GrantContext,
+    ) -> Result<Url, AuthError> {
+        let page = self.endpoint(self.endpoints.authorization.as_deref(), grant_context).await?;
+        let token = self.token_endpoint(grant_context).await?;
         let own = Url::parse(&self.issuer).is_ok_and(|issuer| issuer.origin() == page.origin());
         if own || page.origin() == token.origin() || self.iss_parameter {
             return Ok(page);
@@ -163,14 +169,18 @@ impl ServerMetadata {
         })
     }
 
-    async fn endpoint(&self, named: Option<&str>, desk: &Desk) -> Result<Url, AuthError> {
+    async fn endpoint(
+        &self,
+        named: Option<&str>,
+        grant_context: &GrantContext,
+    ) -> Result<Url, AuthError> {
         let missing = || {
             AuthError::Failed(format!(
                 "the authorization server {} names no endpoint for logins",
                 shown(&self.issuer)
             ))
         };
-        desk.endpoint(named.ok_or_else(missing)?).await
+        grant_context.endpoint(named.ok_or_else(missing)?).await
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use url::Url;
 use url::form_urlencoded::Serializer;
 
-use super::Desk;
+use super::GrantContext;
 use super::client::{ClientIdentity, basic_header};
 use super::dpop::{self, DpopKey};
 use super::http::Answer;
@@ -53,17 +53,17 @@ impl TokenEndpoint {
     /// Requests a token with `grant` and its parameters; empty parameters are left out.
     pub(crate) async fn request(
         &self,
-        desk: &Desk,
+        grant_context: &GrantContext,
         grant: &str,
         parameters: &[(&str, &str)],
     ) -> Result<TokenSet, AuthError> {
-        let now = desk.clock.now();
-        let object = self.exchange(desk, grant, parameters).await?;
+        let now = grant_context.clock.now();
+        let object = self.exchange(grant_context, grant, parameters).await?;
         let tokens = TokenSet::from_object(&object, now, self.dpop.as_ref())
             .map_err(|reason| self.bad(reason))?;
-        desk.redactor.learn(&tokens.access_token);
+        grant_context.redactor.learn(&tokens.access_token);
         if let Some(token) = &tokens.refresh_token {
-            desk.redactor.learn(token);
+            grant_context.redactor.learn(token);
         }
         Ok(tokens)
     }
@@ -75,16 +75,16 @@ impl TokenEndpoint {
     /// [`Self::request`] for responses that are not access tokens: returns the object as received.
     pub(crate) async fn exchange(
         &self,
-        desk: &Desk,
+        grant_context: &GrantContext,
         grant: &str,
         parameters: &[(&str, &str)],
     ) -> Result<Map<String, Value>, AuthError> {
-        let mut answer = self.send(desk, grant, parameters).await?;
+        let mut answer = self.send(grant_context, grant, parameters).await?;
         if let Some(key) = &self.dpop {
             let error = answer.object().and_then(|mut object| object.remove("error"));
             let wants_nonce = error.is_some_and(|error| error == dpop::USE_NONCE);
             if key.learn(&self.url, &answer.headers) && wants_nonce {
-                answer = self.send(desk, grant, parameters).await?;
+                answer = self.send(grant_context, grant, parameters).await?;
                 key.learn(&self.url, &answer.headers);
             }
         }
@@ -93,20 +93,20 @@ impl TokenEndpoint {
 
     async fn send(
         &self,
-        desk: &Desk,
+        grant_context: &GrantContext,
         grant: &str,
         parameters: &[(&str, &str)],
     ) -> Result<Answer, AuthError> {
-        let now = desk.clock.now();
+        let now = grant_context.clock.now();
         let (body, authorization) = self.form(grant, parameters, now)?;
-        let mut request = desk.http.form(&self.url, body);
+        let mut request = grant_context.http.form(&self.url, body);
         if let Some(header) = authorization {
             request = request.header(AUTHORIZATION, header.expose_secret());
         }
         if let Some(key) = &self.dpop {
             request = request.header(dpop::HEADER, key.prove("POST", &self.url, None, now)?);
         }
-        desk.http.send(request, &self.url).await
+        grant_context.http.send(request, &self.url).await
     }
 
     fn form(

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::error::bare;
-use super::oauth::Desk;
+use super::oauth::GrantContext;
 use super::oauth::authorization_code::Session;
 use super::oauth::client::{ClientAuthMethod, ClientIdentity};
 use super::oauth::dpop::DpopKey;
@@ -140,7 +140,7 @@ impl StoredTokens {
 
 /// Refreshes a stored login and never asks a user.
 pub(crate) struct StoredGrant {
-    desk: Desk,
+    grant_context: GrantContext,
     store: TokenStore,
     stored: StoredTokens,
     /// Why the authorization server no longer refreshes this login.
@@ -149,22 +149,22 @@ pub(crate) struct StoredGrant {
 
 impl StoredGrant {
     pub(crate) fn open(
-        desk: Desk,
+        grant_context: GrantContext,
         state_dir: Option<&Path>,
     ) -> Result<(Self, TokenSet), AuthError> {
         let needed = |reason: &str| AuthError::LoginNeeded {
-            server: bare(&desk.server).to_string(),
+            server: bare(&grant_context.server).to_string(),
             reason: reason.to_owned(),
         };
         let folder = state_dir.ok_or_else(|| needed("no folder for stored logins is set"))?;
         let store = TokenStore::new(folder);
-        let stored = store.load(&desk.server)?;
+        let stored = store.load(&grant_context.server)?;
         let stored = stored.ok_or_else(|| needed("no login is stored for this server"))?;
-        let known = stored.token_set(&desk.redactor);
-        if !stored.renewable() && known.expires_at <= desk.clock.now() {
+        let known = stored.token_set(&grant_context.redactor);
+        if !stored.renewable() && known.expires_at <= grant_context.clock.now() {
             return Err(needed("the stored login has expired and cannot be refreshed"));
         }
-        Ok((Self { desk, store, stored, ended: OnceLock::new() }, known))
+        Ok((Self { grant_context, store, stored, ended: OnceLock::new() }, known))
     }
 }
 
@@ -188,7 +188,7 @@ impl Grant for StoredGrant {
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
         Box::pin(async move {
             let (session, ended) = (self.stored.session(), self.ended.get());
-            match renewal::renew(&self.store, &self.desk, &session, old, ended).await {
+            match renewal::renew(&self.store, &self.grant_context, &session, old, ended).await {
                 Err(AuthError::TokenRefused { error, description, .. }) => {
                     let reason =
                         format!("the stored login is no longer accepted ({error}{description})");

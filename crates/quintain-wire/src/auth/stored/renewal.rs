@@ -8,7 +8,7 @@ use secrecy::ExposeSecret as _;
 
 use super::{StoredTokens, TokenStore};
 use crate::auth::AuthError;
-use crate::auth::oauth::Desk;
+use crate::auth::oauth::GrantContext;
 use crate::auth::oauth::authorization_code::Session;
 use crate::auth::oauth::token::TokenSet;
 
@@ -19,32 +19,32 @@ const EXCHANGES: u32 = 3;
 /// refresh is known to fail.
 pub(crate) async fn renew(
     store: &TokenStore,
-    desk: &Desk,
+    grant_context: &GrantContext,
     session: &Session,
     old: &TokenSet,
     ended: Option<&AuthError>,
 ) -> Result<TokenSet, AuthError> {
-    let patience = desk.timeout() * EXCHANGES;
-    let login = store.lock(&desk.server, &session.registration.issuer, patience).await?;
+    let patience = grant_context.timeout() * EXCHANGES;
+    let login = store.lock(&grant_context.server, &session.registration.issuer, patience).await?;
     let Some(stored) = login.load() else {
         if let Some(ended) = ended {
             return Err(ended.clone());
         }
         // A login that was deleted meanwhile still works in this process, but is not stored again.
-        return session.refresh(desk, old).await;
+        return session.refresh(grant_context, old).await;
     };
-    let (session, known) = (stored.session(), stored.token_set(&desk.redactor));
+    let (session, known) = (stored.session(), stored.token_set(&grant_context.redactor));
     let newer = known.access_token.expose_secret() != old.access_token.expose_secret();
-    if newer && known.expires_at > desk.clock.now() {
+    if newer && known.expires_at > grant_context.clock.now() {
         return Ok(known);
     }
     if let Some(ended) = ended {
         return Err(ended.clone());
     }
-    let mut new = session.refresh(desk, &known).await?;
+    let mut new = session.refresh(grant_context, &known).await?;
     // Without rotation, the old refresh token stays valid.
     new.refresh_token = new.refresh_token.or(known.refresh_token);
-    if let Err(error) = login.save(&StoredTokens::new(&desk.server, &session, &new)) {
+    if let Err(error) = login.save(&StoredTokens::new(&grant_context.server, &session, &new)) {
         // The token is valid nevertheless; only later processes cannot use it.
         tracing::warn!(%error, "a refreshed login could not be stored");
     }

@@ -5,81 +5,89 @@ use quintain_demo::Twin;
 use quintain_evidence::finding::Finding;
 use serde_json::{Value, json};
 
+use super::attack_suites::{ATTACK_SUITES, AttackSuite, AttackedTwin};
 use super::findings::{self, proof};
-use super::raids::{RAIDS, Raid, Raided};
 use super::verdict::Verdict;
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::console::Busy;
 use crate::exit::Exit;
 
 /// Attacks both twins with all suites, or only with the named one, and prints the result.
-pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit {
-    let console = &desk.console;
-    let raids: Vec<&Raid> =
-        RAIDS.iter().filter(|raid| only.is_none_or(|only| raid.name == only)).collect();
-    let mut raided = Vec::new();
-    for raid in &raids {
-        if *desk.stop.borrow() {
+pub(super) async fn run(only: Option<&str>, as_json: bool, app: &App) -> Exit {
+    let console = &app.console;
+    let attack_suites: Vec<&AttackSuite> = ATTACK_SUITES
+        .iter()
+        .filter(|attack_suite| only.is_none_or(|only| attack_suite.name == only))
+        .collect();
+    let mut attacked = Vec::new();
+    for attack_suite in &attack_suites {
+        if *app.stop.borrow() {
             break;
         }
-        let _busy = busy(raid, desk);
-        let (weak, fixed) = (one(raid, Twin::Vulnerable, desk), one(raid, Twin::Patched, desk));
-        if raid.measures {
+        let _busy = busy(attack_suite, app);
+        let (weak, fixed) =
+            (one(attack_suite, Twin::Vulnerable, app), one(attack_suite, Twin::Patched, app));
+        if attack_suite.measures {
             // The load of one attack would disturb the time measurements of the other.
-            raided.push(weak.await);
-            raided.push(fixed.await);
+            attacked.push(weak.await);
+            attacked.push(fixed.await);
         } else {
-            raided.extend(<[_; 2]>::from(Box::pin(join(weak, fixed)).await));
+            attacked.extend(<[_; 2]>::from(Box::pin(join(weak, fixed)).await));
         }
     }
-    let raided: Vec<Raided> = match raided.into_iter().collect() {
-        Ok(raided) => raided,
+    let attacked: Vec<AttackedTwin> = match attacked.into_iter().collect() {
+        Ok(attacked) => attacked,
         Err(why) => {
             console.error(&format!("the practice target cannot be attacked: {why}"), None);
             return Exit::Unreachable;
         }
     };
-    if raided.iter().any(|one| one.interrupted) {
+    if attacked.iter().any(|one| one.interrupted) {
         console.err("interrupted");
         return Exit::Interrupted;
     }
-    let verdict = Verdict::of(&raids, &raided);
+    let verdict = Verdict::of(&attack_suites, &attacked);
     if as_json {
-        console.json(&document(&verdict, &raids));
+        console.json(&document(&verdict, &attack_suites));
     } else {
-        findings::show(&verdict, desk);
+        findings::show(&verdict, app);
     }
     if verdict.is_complete() {
         return Exit::Passed;
     }
-    complain(&verdict, desk);
+    complain(&verdict, app);
     Exit::Broken
 }
 
 /// Prints which attack runs, because it takes long.
-fn busy(raid: &Raid, desk: &Desk) -> Busy {
-    let what = format!("attacking both twins: {}", raid.what);
-    desk.console.note(&what);
-    desk.console.busy(&what)
+fn busy(attack_suite: &AttackSuite, app: &App) -> Busy {
+    let what = format!("attacking both twins: {}", attack_suite.what);
+    app.console.note(&what);
+    app.console.busy(&what)
 }
 
-async fn one(raid: &Raid, twin: Twin, desk: &Desk) -> Result<Raided, String> {
-    if *desk.stop.borrow() {
+async fn one(attack_suite: &AttackSuite, twin: Twin, app: &App) -> Result<AttackedTwin, String> {
+    if *app.stop.borrow() {
         let findings = Vec::new();
-        return Ok(Raided { raid: raid.name, twin, findings, interrupted: true });
+        return Ok(AttackedTwin {
+            attack_suite: attack_suite.name,
+            twin,
+            findings,
+            interrupted: true,
+        });
     }
-    raid.run(twin, desk).await
+    attack_suite.run(twin, app).await
 }
 
 /// Prints missed weaknesses and false positives. They are bugs of this program, not of the target.
-fn complain(verdict: &Verdict<'_>, desk: &Desk) {
+fn complain(verdict: &Verdict<'_>, app: &App) {
     let mut lines = Vec::new();
     for weakness in verdict.missed() {
         lines.push(format!("missed: {} at {} ({})", weakness.rule, weakness.place, weakness.what));
     }
-    for (raid, finding) in &verdict.wrong {
+    for (attack_suite, finding) in &verdict.wrong {
         lines.push(format!(
-            "false positive: {} at {} ({raid}): {}",
+            "false positive: {} at {} ({attack_suite}): {}",
             finding.rule,
             finding.place,
             proof(finding)
@@ -88,16 +96,16 @@ fn complain(verdict: &Verdict<'_>, desk: &Desk) {
     let what = format!("the demo did not give the expected result\n  {}", lines.join("\n  "));
     let help =
         "attacks that measure time can miss on a busy machine: try again, else please report this";
-    desk.console.error(&what, Some(help));
+    app.console.error(&what, Some(help));
 }
 
-fn document(verdict: &Verdict<'_>, raids: &[&Raid]) -> Value {
-    let told = |raid: &str, finding: &Finding| {
+fn document(verdict: &Verdict<'_>, attack_suites: &[&AttackSuite]) -> Value {
+    let told = |attack_suite: &str, finding: &Finding| {
         json!({
             "id": finding.id, "rule": finding.rule, "severity": finding.severity,
             "confidence": finding.confidence, "title": finding.title,
             "place": finding.place.to_string(), "proof": proof(finding),
-            "reproduce": finding.reproduce, "raid": raid,
+            "reproduce": finding.reproduce, "raid": attack_suite,
         })
     };
     let planted: Vec<Value> = verdict
@@ -106,15 +114,17 @@ fn document(verdict: &Verdict<'_>, raids: &[&Raid]) -> Value {
         .map(|(weakness, found)| {
             json!({
                 "rule": weakness.rule, "place": weakness.place.to_string(), "what": weakness.what,
-                "finding": found.map(|(raid, finding)| told(raid, finding)),
+                "finding": found.map(|(attack_suite, finding)| told(attack_suite, finding)),
             })
         })
         .collect();
     let wrong: Vec<Value> =
-        verdict.wrong.iter().map(|(raid, finding)| told(raid, finding)).collect();
-    let reports: Vec<String> = raids
+        verdict.wrong.iter().map(|(attack_suite, finding)| told(attack_suite, finding)).collect();
+    let reports: Vec<String> = attack_suites
         .iter()
-        .flat_map(|raid| [Twin::Vulnerable, Twin::Patched].map(|twin| raid.report(twin)))
+        .flat_map(|attack_suite| {
+            [Twin::Vulnerable, Twin::Patched].map(|twin| attack_suite.report(twin))
+        })
         .map(|path| path.display().to_string())
         .collect();
     json!({

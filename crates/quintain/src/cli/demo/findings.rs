@@ -8,7 +8,7 @@ use quintain_evidence::finding::{Confidence, Finding, Severity};
 use quintain_source::visible;
 
 use super::verdict::Verdict;
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::console::{Console, Tone, counted};
 
 /// Maximum number of lines in the list, so that the whole output of the demo stays below 60 lines.
@@ -26,8 +26,8 @@ struct Group<'v> {
     proof: Option<&'v Finding>,
 }
 
-pub(super) fn show(verdict: &Verdict<'_>, desk: &Desk) {
-    let (console, width) = (&desk.console, desk.context.width());
+pub(super) fn show(verdict: &Verdict<'_>, app: &App) {
+    let (console, width) = (&app.console, app.context.width());
     let heading = "Findings in the vulnerable twin, most severe first";
     console.out(&format!("\n{}\n", console.paint(Tone::Bold, heading)));
     for line in list(&groups(&verdict.planted), width, console) {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{Desk, own_file};
+use crate::cli::{App, own_file};
 
 /// Relative to the working directory.
 const FOLDER: &str = "quintain-demo";
@@ -14,17 +14,17 @@ pub(super) fn path(name: &str) -> PathBuf {
 }
 
 /// A suite with the path of this program as the command of its target, so that the file works as it is.
-pub(super) fn suite(shipped: &str, desk: &Desk) -> String {
-    let program = desk.context.program_for_files().display().to_string();
+pub(super) fn suite(shipped: &str, app: &App) -> String {
+    let program = app.context.program_for_files().display().to_string();
     // A JSON string is valid YAML, and quotes characters in the path that are special in YAML.
     shipped.replace(COMMAND, &format!("command: {}\n", serde_json::Value::from(program)))
 }
 
 /// Writes a suite, so that users can change and run it. The demo continues if the folder is not writable.
-pub(super) fn write(name: &str, text: &str, desk: &Desk) {
+pub(super) fn write(name: &str, text: &str, app: &App) {
     let path = path(name);
-    desk.files.wrote(&desk.context.cwd.join(&path));
-    if let Err(why) = own_file::write(&desk.context.cwd, &path, text) {
-        desk.console.warn(&why);
+    app.files.wrote(&app.context.cwd.join(&path));
+    if let Err(why) = own_file::write(&app.context.cwd, &path, text) {
+        app.console.warn(&why);
     }
 }

@@ -1,10 +1,10 @@
 //! `quintain demo`: runs a suite on the practice target and attacks it, or serves it to other clients.
 
 mod attack;
+mod attack_suites;
 mod findings;
 mod folder;
 mod practise;
-mod raids;
 mod verdict;
 
 use std::net::SocketAddr;
@@ -14,9 +14,9 @@ use std::time::Duration;
 use quintain_demo::{ApiKeyPlacement, Auth, DemoConfig, Twin, serve_http, serve_stdio, weaknesses};
 use serde_json::{Value, json};
 
-use self::raids::RAIDS;
+use self::attack_suites::ATTACK_SUITES;
 use super::target::{self, TargetArgs};
-use super::{Desk, render};
+use super::{App, render};
 use crate::exit::Exit;
 
 /// Try Quintain on a built-in payments server: run a suite on it, and attack it
@@ -82,21 +82,21 @@ impl Args {
     }
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
     if args.weaknesses {
-        return list_weaknesses(args.json, desk);
+        return list_weaknesses(args.json, app);
     }
     let served = if args.stdio {
         serve_stdio(config(&args)).await.map_err(|error| error.to_string())
     } else if args.http.is_some() {
-        serve(config(&args), desk).await
+        serve(config(&args), app).await
     } else {
-        return show(&args, desk).await;
+        return show(&args, app).await;
     };
     match served {
         Ok(()) => Exit::Passed,
         Err(error) => {
-            desk.console.error(&format!("the practice target failed: {error}"), None);
+            app.console.error(&format!("the practice target failed: {error}"), None);
             Exit::Unreachable
         }
     }
@@ -131,14 +131,14 @@ fn config(args: &Args) -> DemoConfig {
     config
 }
 
-async fn serve(config: DemoConfig, desk: &Desk) -> Result<(), String> {
+async fn serve(config: DemoConfig, app: &App) -> Result<(), String> {
     let mut running = serve_http(config).await.map_err(|error| error.to_string())?;
     // Scripts read the port that the system chose from standard output.
-    desk.console.out(&json!({"url": running.url(), "sse": running.sse_url()}).to_string());
+    app.console.out(&json!({"url": running.url(), "sse": running.sse_url()}).to_string());
     running.wait().await.map_err(|error| error.to_string())
 }
 
-fn list_weaknesses(as_json: bool, desk: &Desk) -> Exit {
+fn list_weaknesses(as_json: bool, app: &App) -> Exit {
     if as_json {
         let rows: Vec<Value> = weaknesses()
             .iter()
@@ -146,29 +146,29 @@ fn list_weaknesses(as_json: bool, desk: &Desk) -> Exit {
                 json!({"rule": weakness.rule, "place": weakness.place.to_string(), "what": weakness.what})
             })
             .collect();
-        desk.console.json(&Value::Array(rows));
+        app.console.json(&Value::Array(rows));
     } else {
         for weakness in weaknesses() {
             let place = weakness.place.to_string();
-            desk.console.out(&format!("{:<20} {place:<34} {}", weakness.rule, weakness.what));
+            app.console.out(&format!("{:<20} {place:<34} {}", weakness.rule, weakness.what));
         }
     }
     Exit::Passed
 }
 
 /// Shows the target, runs a suite on it, and attacks it.
-async fn show(args: &Args, desk: &Desk) -> Exit {
-    let console = &desk.console;
+async fn show(args: &Args, app: &App) -> Exit {
+    let console = &app.console;
     let twin = if args.vulnerable { "--vulnerable" } else { "--patched" };
     if !args.json {
-        if let Err(exit) = present(twin, desk).await {
+        if let Err(exit) = present(twin, app).await {
             return exit;
         }
         console.out("");
-        let outcome = match practise::run(twin, desk).await {
+        let outcome = match practise::run(twin, app).await {
             Ok(outcome) => outcome,
             Err(wrong) => {
-                wrong.report(desk);
+                wrong.report(app);
                 return Exit::Usage;
             }
         };
@@ -179,30 +179,30 @@ async fn show(args: &Args, desk: &Desk) -> Exit {
             return Exit::Unreachable;
         }
     }
-    RAIDS.iter().for_each(|raid| raid.write(desk));
+    ATTACK_SUITES.iter().for_each(|attack_suite| attack_suite.write(app));
     let exit = if args.no_attack {
         Exit::Passed
     } else {
-        Box::pin(attack::run(args.only.as_deref(), args.json, desk)).await
+        Box::pin(attack::run(args.only.as_deref(), args.json, app)).await
     };
     if exit == Exit::Passed && !args.json {
-        console.note(&outlook(!args.no_attack, desk));
+        console.note(&outlook(!args.no_attack, app));
     }
     exit
 }
 
 /// Names the report and three next commands, with the name or path of this program that works in the user's shell.
-fn outlook(attacked: bool, desk: &Desk) -> String {
+fn outlook(attacked: bool, app: &App) -> String {
     let report = if attacked {
-        let report = RAIDS[0].report(Twin::Vulnerable);
+        let report = ATTACK_SUITES[0].report(Twin::Vulnerable);
         format!("report: {} (the others are in the same folder)", report.display())
     } else {
         format!("report: {}", folder::path(practise::REPORT).display())
     };
     let program =
-        quintain_engine::jobs::quoted(&desk.context.program_for_shell().display().to_string());
+        quintain_engine::jobs::quoted(&app.context.program_for_shell().display().to_string());
     let suite = folder::path(practise::FILE);
-    let attack = RAIDS[0].file();
+    let attack = ATTACK_SUITES[0].file();
     format!(
         "\n{report}\nnext:\n  \
          {program} eval -c {}  # run the suite again\n  \
@@ -214,12 +214,12 @@ fn outlook(attacked: bool, desk: &Desk) -> String {
 }
 
 /// Starts the target as a separate process and prints what it offers.
-async fn present(twin: &str, desk: &Desk) -> Result<(), Exit> {
-    let console = &desk.console;
-    let mut command = vec![desk.context.program.display().to_string()];
+async fn present(twin: &str, app: &App) -> Result<(), Exit> {
+    let console = &app.console;
+    let mut command = vec![app.context.program.display().to_string()];
     command.extend(["demo", "--stdio", twin].map(str::to_owned));
-    let (target, world) = TargetArgs::for_command(command).resolve(desk, false)?;
-    let sessions = target::open(&target, &world, desk).await.map_err(|error| {
+    let (target, world) = TargetArgs::for_command(command).resolve(app, false)?;
+    let sessions = target::open(&target, &world, app).await.map_err(|error| {
         console.error(&error.to_string(), None);
         Exit::Unreachable
     })?;

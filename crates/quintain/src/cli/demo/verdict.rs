@@ -3,7 +3,7 @@
 use quintain_demo::{Place, Twin, Weakness, weaknesses};
 use quintain_evidence::finding::{Confidence, Finding, Place as Found};
 
-use super::raids::{Raid, Raided};
+use super::attack_suites::{AttackSuite, AttackedTwin};
 
 /// The combined result of all attacks.
 pub(super) struct Verdict<'r> {
@@ -14,11 +14,11 @@ pub(super) struct Verdict<'r> {
 }
 
 impl<'r> Verdict<'r> {
-    pub(super) fn of(raids: &[&Raid], raided: &'r [Raided]) -> Self {
+    pub(super) fn of(attack_suites: &[&AttackSuite], attacked: &'r [AttackedTwin]) -> Self {
         let of_twin = |twin: Twin| {
-            let raids = raided.iter().filter(move |one| one.twin == twin);
-            let found = |one: &'r Raided| one.findings.iter().flat_map(Finding::parts);
-            raids.flat_map(move |one| found(one).map(|finding| (one.raid, finding)))
+            let attack_suites = attacked.iter().filter(move |one| one.twin == twin);
+            let found = |one: &'r AttackedTwin| one.findings.iter().flat_map(Finding::parts);
+            attack_suites.flat_map(move |one| found(one).map(|finding| (one.attack_suite, finding)))
         };
         let counts = |found: &(&str, &Finding)| found.1.note.is_none();
         let best = |weakness: &'static Weakness| {
@@ -31,7 +31,9 @@ impl<'r> Verdict<'r> {
                 mine.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best });
             (weakness, best)
         };
-        let sought = weaknesses().iter().filter(|one| raids.iter().any(|raid| raid.seeks(one)));
+        let sought = weaknesses()
+            .iter()
+            .filter(|one| attack_suites.iter().any(|attack_suite| attack_suite.seeks(one)));
         let planted = sought.map(best).collect();
         let wrong = of_twin(Twin::Patched).filter(counts).collect();
         Self { planted, wrong }

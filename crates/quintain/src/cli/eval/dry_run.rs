@@ -9,34 +9,34 @@ use serde_json::json;
 
 use super::args::Args;
 use super::run::{env_files, fresh};
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::cli::dry_run::DryRun;
-use crate::cli::suite::{self, Wrong, say};
+use crate::cli::suite::{self, CliError, cli_error};
 use crate::exit::Exit;
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
-    match read(args, desk) {
+pub(super) fn run(args: &Args, app: &App) -> Exit {
+    match read(args, app) {
         Ok(found) => {
-            found.show(desk);
+            found.show(app);
             Exit::Passed
         }
         Err(wrong) => {
-            let what = wrong.report(desk);
+            let what = wrong.report(app);
             if args.show.json {
-                desk.console.json(&json!({"error": what}));
+                app.console.json(&json!({"error": what}));
             }
             Exit::Usage
         }
     }
 }
 
-fn read<'a>(args: &'a Args, desk: &Desk) -> Result<DryRun<'a>, Wrong> {
-    let usage = |what: String| say(what, None);
-    let given = env_files(args, desk);
-    let mut env = desk.context.env.clone();
-    env.extend(given.map_err(|(what, help)| say(what, help.map(str::to_owned)))?);
-    let files = fresh(args, desk)?;
-    let opened = suite::understand(files, &env, Purpose::Read(Needed::Nothing), desk)?;
+fn read<'a>(args: &'a Args, app: &App) -> Result<DryRun<'a>, CliError> {
+    let usage = |what: String| cli_error(what, None);
+    let given = env_files(args, app);
+    let mut env = app.context.env.clone();
+    env.extend(given.map_err(|(what, help)| cli_error(what, help.map(str::to_owned)))?);
+    let files = fresh(args, app)?;
+    let opened = suite::understand(files, &env, Purpose::Read(Needed::Nothing), app)?;
     let suite = &opened.suite;
     let choices = Choices::of_options(&args.choices()).or(&suite.tests.command_line);
     let selection = choices.selection().map_err(|error| usage(error.to_string()))?;

@@ -13,21 +13,21 @@ use quintain_suite::suite::SuiteFile;
 use serde_json::json;
 
 use super::args::Args;
-use super::begun::Begun;
 use super::progress::Progress;
+use super::resumed_run::ResumedRun;
 use super::watch::programs;
 use crate::cli::conclude::conclude;
-use crate::cli::suite::{self, Wrong};
+use crate::cli::suite::{self, CliError};
 use crate::cli::target::Given;
-use crate::cli::{Desk, job, runs, store};
+use crate::cli::{App, job, runs, store};
 use crate::exit::Exit;
 
-pub(super) async fn once(args: &Args, desk: &Desk) -> Exit {
-    match attempt(args, desk).await {
+pub(super) async fn once(args: &Args, app: &App) -> Exit {
+    match attempt(args, app).await {
         Ok(exit) => exit,
         Err(stopped) => {
             if args.show.json {
-                desk.console.json(&json!({"error": stopped.what}));
+                app.console.json(&json!({"error": stopped.what}));
             }
             stopped.exit
         }
@@ -40,60 +40,61 @@ struct Stopped {
     exit: Exit,
 }
 
-fn stop(desk: &Desk, what: impl Into<String>, help: Option<&str>, exit: Exit) -> Stopped {
+fn stop(app: &App, what: impl Into<String>, help: Option<&str>, exit: Exit) -> Stopped {
     let what = what.into();
-    desk.console.error(&what, help);
+    app.console.error(&what, help);
     Stopped { what, exit }
 }
 
-async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
-    let usage = |what: String| stop(desk, what, None, Exit::Usage);
-    let wrong = |wrong: Wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage };
+async fn attempt(args: &Args, app: &App) -> Result<Exit, Stopped> {
+    let usage = |what: String| stop(app, what, None, Exit::Usage);
+    let wrong = |wrong: CliError| Stopped { what: wrong.report(app), exit: Exit::Usage };
     let variables =
-        env_files(args, desk).map_err(|(what, help)| stop(desk, what, help, Exit::Usage))?;
-    let begun = begun(args, desk).await?;
-    let (files, folder) = match &begun {
-        Some(begun) => begun.unmasked(desk).map_err(wrong)?,
-        None => (fresh(args, desk).map_err(wrong)?, None),
+        env_files(args, app).map_err(|(what, help)| stop(app, what, help, Exit::Usage))?;
+    let resumed_run = resumed_run(args, app).await?;
+    let (files, folder) = match &resumed_run {
+        Some(resumed_run) => resumed_run.unmasked(app).map_err(wrong)?,
+        None => (fresh(args, app).map_err(wrong)?, None),
     };
-    let store = open_store(args, desk, begun.as_ref()).await;
+    let store = open_store(args, app, resumed_run.as_ref()).await;
     let work = EvalWork {
         suite: suite::texts(&files),
-        kept: Given::nothing(desk).text().into_iter().collect(),
+        extra_texts: Given::nothing(app).text().into_iter().collect(),
         variables,
         choices: args.choices(),
         overrides: args.overrides(),
-        resume: begun
-            .as_ref()
-            .map(|begun| Resume { run: begun.run.id.clone(), retry_errors: begun.retry_errors }),
+        resume: resumed_run.as_ref().map(|resumed_run| Resume {
+            run: resumed_run.run.id.clone(),
+            retry_errors: resumed_run.retry_errors,
+        }),
         folder,
     };
     let request = RunRequest {
         stored: !args.no_write,
         description: args.description.clone(),
         tags: Args::pairs("--tag", &args.tags).map_err(usage)?.into_iter().collect(),
-        ..job::request("eval", Work::Eval(Box::new(work)), desk)
+        ..job::request("eval", Work::Eval(Box::new(work)), app)
     };
-    let prepared = job::prepare(&job::jobs(desk, store), request, desk).await;
+    let prepared = job::prepare(&job::jobs(app, store), request, app).await;
     let prepared = prepared.map_err(|refusal| {
-        let (what, exit) = job::refused(&refusal, desk);
+        let (what, exit) = job::refused(&refusal, app);
         Stopped { what, exit }
     })?;
     let opened = prepared.suite();
     if let (true, Some(opened)) = (args.watch, opened) {
-        for program in programs(&opened.suite, &desk.context.cwd) {
-            desk.files.looked_at(&program);
+        for program in programs(&opened.suite, &app.context.cwd) {
+            app.files.looked_at(&program);
         }
     }
-    let mut feed = args.show.open(opened, desk).map_err(wrong)?;
+    let mut feed = args.show.open(opened, app).map_err(wrong)?;
     let debug = |pick: fn(&McpTarget) -> Option<bool>| {
         let targets = opened.into_iter().flat_map(|opened| &opened.suite.targets);
         targets.filter_map(|target| target.as_mcp()).filter_map(pick).any(|wanted| wanted)
     };
-    desk.start_logging(debug(|target| target.debug), debug(|target| target.verbose));
+    app.start_logging(debug(|target| target.debug), debug(|target| target.verbose));
     let id = prepared.info().id.clone();
-    let mut progress = Progress::new(&desk.console, !args.no_progress_bar);
-    let outcome = job::follow(prepared, desk, |event| {
+    let mut progress = Progress::new(&app.console, !args.no_progress_bar);
+    let outcome = job::follow(prepared, app, |event| {
         // The phases of a suite are too short to show.
         if !matches!(**event, Event::Phase(_)) {
             progress.event(event, || feed.event(event));
@@ -101,65 +102,65 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     })
     .await;
     let outcome = outcome.map_err(|error| usage(error.to_string()))?;
-    let written = feed.finish(&desk.console);
+    let written = feed.finish(&app.console);
     let kept = (!args.no_write).then_some(id.as_str());
-    Ok(conclude(&outcome, kept, written, args.fail_exit_code, desk))
+    Ok(conclude(&outcome, kept, written, args.fail_exit_code, app))
 }
 
 /// The run to resume, if any.
-async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Stopped> {
+async fn resumed_run(args: &Args, app: &App) -> Result<Option<ResumedRun>, Stopped> {
     let (wanted, retry_errors) = match (&args.resume, &args.retry_errors) {
         (Some(run), _) => (run, false),
         (None, Some(run)) => (run, true),
         (None, None) => return Ok(None),
     };
     let found = async {
-        let store = store::open(desk).await?;
-        Begun::find(store, wanted, retry_errors).await
+        let store = store::open(app).await?;
+        ResumedRun::find(store, wanted, retry_errors).await
     };
-    let failed = |error: StoreError| stop(desk, error.to_string(), runs::help(&error), Exit::Usage);
+    let failed = |error: StoreError| stop(app, error.to_string(), runs::help(&error), Exit::Usage);
     found.await.map(Some).map_err(failed)
 }
 
 /// The suite files that the command line names.
-pub(super) fn fresh(args: &Args, desk: &Desk) -> Result<Vec<SuiteFile>, Wrong> {
-    let files = suite::find(&args.config, desk);
+pub(super) fn fresh(args: &Args, app: &App) -> Result<Vec<SuiteFile>, CliError> {
+    let files = suite::find(&args.config, app);
     if files.is_empty() {
         let help = "write quintain.yaml, name a file with `-c FILE`, or start with `quintain init`";
-        return Err(suite::say("no suite found", Some(help.to_owned())));
+        return Err(suite::cli_error("no suite found", Some(help.to_owned())));
     }
-    let vars = Args::pairs(suite::VARS, &args.vars).map_err(|what| suite::say(what, None))?;
-    suite::read(&files, vars, desk)
+    let vars = Args::pairs(suite::VARS, &args.vars).map_err(|what| suite::cli_error(what, None))?;
+    suite::read(&files, vars, app)
 }
 
 /// Opens the store. A run continues without it, because its reports are still useful.
-async fn open_store(args: &Args, desk: &Desk, begun: Option<&Begun>) -> Option<Store> {
-    if let Some(begun) = begun {
-        return Some(begun.store.clone());
+async fn open_store(args: &Args, app: &App, resumed_run: Option<&ResumedRun>) -> Option<Store> {
+    if let Some(resumed_run) = resumed_run {
+        return Some(resumed_run.store.clone());
     }
     if args.no_write && Choices::of_options(&args.choices()).failing().is_none() {
         return None;
     }
-    store::open_or_warn(desk).await
+    store::open_or_warn(app).await
 }
 
 /// Reads the environment variables of `--env-file`.
 pub(super) fn env_files(
     args: &Args,
-    desk: &Desk,
+    app: &App,
 ) -> Result<BTreeMap<String, String>, (String, Option<&'static str>)> {
     let mut env = BTreeMap::new();
     for file in &args.env_file {
-        let text = desk
+        let text = app
             .files
-            .text(&desk.context.cwd.join(file))
+            .text(&app.context.cwd.join(file))
             .map_err(|error| (format!("cannot read `{}`: {error}", file.display()), None))?;
         let entries = read_env_file(&text).map_err(|BadLine(line)| {
             let what = format!("line {line} of `{}` is not valid", file.display());
             (what, Some(BadLine::HELP))
         })?;
         for (name, value) in entries {
-            learn(&of_named(&name, &value), &desk.redactor);
+            learn(&of_named(&name, &value), &app.redactor);
             env.insert(name, value);
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use quintain_suite::suite::{Suite, language_of};
 use quintain_suite::target::ProgramFiles;
 
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::exit::Exit;
 
 /// Interval of checks for changes. Editors replace files, and the file watchers of operating systems differ in how they
@@ -15,22 +15,22 @@ const LOOK: Duration = Duration::from_millis(300);
 /// A slow check, such as for a pattern over many folders, runs less often: it waits this many times its duration.
 const REST: u32 = 10;
 
-pub(super) async fn run(once: impl AsyncFn() -> Exit, desk: &Desk) -> Exit {
-    let mut stop = desk.stop.clone();
+pub(super) async fn run(once: impl AsyncFn() -> Exit, app: &App) -> Exit {
+    let mut stop = app.stop.clone();
     loop {
         let exit = once().await;
         if exit == Exit::Interrupted {
             return exit;
         }
-        let files = desk.files.take();
-        desk.console.note("waiting for a change; press Ctrl-C to stop");
+        let files = app.files.take();
+        app.console.note("waiting for a change; press Ctrl-C to stop");
         let changed = async {
             loop {
-                let begun = Instant::now();
+                let resumed_run = Instant::now();
                 if files.has_changed() {
                     return;
                 }
-                tokio::time::sleep(LOOK.max(begun.elapsed() * REST)).await;
+                tokio::time::sleep(LOOK.max(resumed_run.elapsed() * REST)).await;
             }
         };
         tokio::select! {

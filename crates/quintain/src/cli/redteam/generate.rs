@@ -20,7 +20,7 @@ use super::destructive::DestructiveArgs;
 use super::orders;
 use super::suite::{confines, with_canary};
 use super::writing::{self, comment, needs};
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::cli::redteam::run::failed_attack;
 use crate::cli::target::TargetArgs;
 use crate::exit::Exit;
@@ -73,25 +73,26 @@ pub(super) struct Args {
     target: TargetArgs,
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    match attempt(&args, desk).await {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    match attempt(&args, app).await {
         Ok(exit) | Err(exit) => exit,
     }
 }
 
-async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
-    if desk.context.cwd.join(&args.output).exists() && !args.force {
+async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
+    if app.context.cwd.join(&args.output).exists() && !args.force {
         let what = format!("`{}` already exists", args.output.display());
         return Err(usage(
             &what,
             "name another file with `-o`, or overwrite it with `--force`",
-            desk,
+            app,
         ));
     }
-    let (target, world, opened) = args.target.resolve_with_suite(None, desk, args.json)?;
-    let orders = adjusted(args, orders::of_suite(opened.as_ref(), desk)?, desk)?;
+    let (target, world, opened) = args.target.resolve_with_suite(None, app, args.json)?;
+    let orders = adjusted(args, orders::of_suite(opened.as_ref(), app)?, app)?;
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
-    let campaign = RedteamRun {
+    let redteam_run = RedteamRun {
+        consent: None,
         target: &target,
         name: &name,
         world: &world,
@@ -99,20 +100,20 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         reproduce: &|_| None,
         previous: None,
     };
-    let rehearsal = generate(&campaign, &mut |emitted| {
+    let rehearsal = generate(&redteam_run, &mut |emitted| {
         if let Emitted::Event(Event::Phase(phase)) = emitted {
-            desk.console.note(phase.word());
+            app.console.note(phase.word());
         }
     })
     .await
-    .map_err(|error| failed_attack(&error, Some(&target), desk))?;
-    let config = config(&name, &target, &Orders::default(), &desk.redactor);
+    .map_err(|error| failed_attack(&error, Some(&target), app))?;
+    let config = config(&name, &target, &Orders::default(), &app.redactor);
     let mut targets = config["targets"].as_array().cloned().unwrap_or_default();
     let stem = args.output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("redteam");
     let canary = format!("{stem}.canary");
-    let folder = desk.context.cwd.join(&args.output);
-    let folder = folder.parent().unwrap_or(&desk.context.cwd);
-    let no_canary = confines(&targets, folder, desk)
+    let folder = app.context.cwd.join(&args.output);
+    let folder = folder.parent().unwrap_or(&app.context.cwd);
+    let no_canary = confines(&targets, folder, app)
         .then_some("the suite is in a folder that the server may read");
     let most = |attack: &str| {
         let order = orders.plugins.iter().find(|plugin| plugin.attack.meta().id == attack);
@@ -122,7 +123,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     let made = generated(&rehearsal.drafts, &most, (&canary, no_canary), several);
     if made.tests.is_empty() {
         let help = "use `quintain redteam run`, which observes more than responses";
-        desk.console.error("no attempt can be judged by its response alone", Some(help));
+        app.console.error("no attempt can be judged by its response alone", Some(help));
         return Err(Exit::Nothing);
     }
     if let Some(value) = &made.environment {
@@ -134,22 +135,22 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     let mut files = vec![(args.output.clone(), text)];
     files.extend(made.files.iter().map(|(name, text)| (beside.join(name), text.clone())));
     for (path, text) in &files {
-        writing::write(path, text, true, desk).map_err(|what| {
-            desk.console.error(&what, None);
+        writing::write(path, text, true, app).map_err(|what| {
+            app.console.error(&what, None);
             Exit::Usage
         })?;
     }
-    tell(args, &files, &made, &left, desk);
+    print_summary(args, &files, &made, &left, app);
     Ok(Exit::Passed)
 }
 
-fn usage(what: &str, help: &str, desk: &Desk) -> Exit {
-    desk.console.error(what, Some(help));
+fn usage(what: &str, help: &str, app: &App) -> Exit {
+    app.console.error(what, Some(help));
     Exit::Usage
 }
 
 /// Overrides the suite with the command line.
-fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit> {
+fn adjusted(args: &Args, mut orders: Orders, app: &App) -> Result<Orders, Exit> {
     let request = OrderRequest {
         plugins: args.plugins.clone(),
         num_tests: args.num_tests,
@@ -159,18 +160,18 @@ fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit
         allow_remote: args.allow_remote,
         ..OrderRequest::default()
     };
-    orders::apply(&request, &mut orders, desk)?;
+    orders::apply(&request, &mut orders, app)?;
     if !args.strategies.is_empty() {
         let names: Vec<Value> = args.strategies.iter().map(|name| name.trim().into()).collect();
         let parsed = strategies::parse_all(&names).map_err(|mistakes| {
             let flaws: Vec<String> = mistakes.iter().map(|it| it.flaw.to_string()).collect();
-            usage(&flaws.join("; "), "`quintain redteam strategies` lists all of them", desk)
+            usage(&flaws.join("; "), "`quintain redteam strategies` lists all of them", app)
         })?;
         orders.strategies = parsed.into();
     }
     // The markers of the tests derive from the seed, so by default a target must not be able to guess it.
     let chosen = args.seed.or(Some(orders.seed).filter(|seed| *seed != 0));
-    orders.seed = chosen.unwrap_or_else(|| desk.context.random_seed());
+    orders.seed = chosen.unwrap_or_else(|| app.context.random_seed());
     // A suite from a stranger must not send the user's keys to a model of its choice, so only the target is asked.
     orders.not_run.extend(orders.model.take().map(|model| NotRun {
         what: format!("proposals of {}", model.name),
@@ -227,19 +228,25 @@ fn text(
     text
 }
 
-fn tell(args: &Args, files: &[(PathBuf, String)], made: &Regression, left: &[NotRun], desk: &Desk) {
+fn print_summary(
+    args: &Args,
+    files: &[(PathBuf, String)],
+    made: &Regression,
+    left: &[NotRun],
+    app: &App,
+) {
     if args.json {
         let files: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
-        desk.console.json(&json!({"files": files, "tests": made.tests.len(), "left": left}));
+        app.console.json(&json!({"files": files, "tests": made.tests.len(), "left": left}));
         return;
     }
     for (path, _) in files {
-        desk.console.out(&path.display().to_string());
+        app.console.out(&path.display().to_string());
     }
-    desk.console.note(&format!(
+    app.console.note(&format!(
         "{} tests written; {} attacks can only run with `redteam run`",
         made.tests.len(),
         left.len()
     ));
-    desk.console.note(&format!("next: quintain eval -c {}", args.output.display()));
+    app.console.note(&format!("next: quintain eval -c {}", args.output.display()));
 }

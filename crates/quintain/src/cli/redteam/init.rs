@@ -13,7 +13,7 @@ use quintain_report::{yaml_block, yaml_string};
 use quintain_scan::clients::words;
 
 use super::{orders, writing};
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::cli::ask_user::ask_user;
 use crate::cli::target::{self, TargetArgs};
 use crate::exit::Exit;
@@ -59,23 +59,23 @@ pub(super) struct Args {
 const FILE: &str = "quintain.yaml";
 const NUM_TESTS: usize = 10;
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    match attempt(args, desk).await {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    match attempt(args, app).await {
         Ok(exit) | Err(exit) => exit,
     }
 }
 
-async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
+async fn attempt(mut args: Args, app: &App) -> Result<Exit, Exit> {
     let here = args.dir == Path::new(".");
     let path = if here { PathBuf::from(FILE) } else { args.dir.join(FILE) };
-    if desk.context.cwd.join(&path).exists() && !args.force {
+    if app.context.cwd.join(&path).exists() && !args.force {
         let help = "name another folder, or overwrite it with `--force`";
-        desk.console.error(&format!("`{}` already exists", path.display()), Some(help));
+        app.console.error(&format!("`{}` already exists", path.display()), Some(help));
         return Err(Exit::Usage);
     }
-    orders::choose(&mut Orders::default(), &args.plugins, desk)?;
-    if desk.context.answers && !args.json {
-        ask(&mut args, desk).await;
+    orders::choose(&mut Orders::default(), &args.plugins, app)?;
+    if app.context.answers && !args.json {
+        ask(&mut args, app).await;
     }
     let practice = !args.target.is_named();
     if practice {
@@ -84,15 +84,15 @@ async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
         // The running program may have another name than the one in the suite.
         args.offline = true;
     }
-    let (target, world) = args.target.resolve(desk, args.json)?;
+    let (target, world) = args.target.resolve(app, args.json)?;
     let chosen = if args.offline || !args.plugins.is_empty() {
         None
     } else {
-        suited(&target, &world, desk).await
+        suited(&target, &world, app).await
     };
-    let text = text(&args, &target, chosen.as_deref(), practice, desk);
-    writing::write(&path, &text, args.force, desk).map_err(|what| {
-        desk.console.error(&what, None);
+    let text = text(&args, &target, chosen.as_deref(), practice, app);
+    writing::write(&path, &text, args.force, app).map_err(|what| {
+        app.console.error(&what, None);
         Exit::Usage
     })?;
     let next = if here {
@@ -102,19 +102,19 @@ async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
     };
     if args.json {
         let file = path.display().to_string();
-        desk.console.json(&serde_json::json!({"files": [file], "next": next}));
+        app.console.json(&serde_json::json!({"files": [file], "next": next}));
     } else {
-        desk.console.out(&path.display().to_string());
-        desk.console.note(&format!("next: {next}"));
+        app.console.out(&path.display().to_string());
+        app.console.note(&format!("next: {next}"));
     }
     Ok(Exit::Passed)
 }
 
 /// Asks for missing options; an empty line chooses the default in brackets.
-async fn ask(args: &mut Args, desk: &Desk) {
+async fn ask(args: &mut Args, app: &App) {
     if !args.target.is_named() {
         let how = "Command or URL of the server? [the practice target]";
-        let line = ask_user(how, desk).await;
+        let line = ask_user(how, app).await;
         if line.starts_with("http://") || line.starts_with("https://") {
             args.target = TargetArgs::for_url(line);
         } else if !line.is_empty() {
@@ -122,23 +122,23 @@ async fn ask(args: &mut Args, desk: &Desk) {
         }
     }
     if args.purpose.is_none() {
-        let line = ask_user("Purpose of the server, in one sentence? [none]", desk).await;
+        let line = ask_user("Purpose of the server, in one sentence? [none]", app).await;
         args.purpose = Some(line).filter(|line| !line.is_empty());
     }
     if args.plugins.is_empty() {
         let which = "Attacks, separated by commas? [those that suit the server]";
         args.plugins = loop {
-            let line = ask_user(which, desk).await;
+            let line = ask_user(which, app).await;
             let names = line.split(',').map(|name| name.trim().to_owned());
             let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
-            if orders::choose(&mut Orders::default(), &names, desk).is_ok() {
+            if orders::choose(&mut Orders::default(), &names, app).is_ok() {
                 break names;
             }
         };
     }
     while args.num_tests.is_none() {
         let how_many = format!("Maximum number of places for each attack? [{NUM_TESTS}]");
-        args.num_tests = match ask_user(&how_many, desk).await.as_str() {
+        args.num_tests = match ask_user(&how_many, app).await.as_str() {
             "" => Some(NUM_TESTS),
             line => line.parse().ok().filter(|number| *number > 0),
         };
@@ -148,12 +148,12 @@ async fn ask(args: &mut Args, desk: &Desk) {
 type Fits = Vec<(&'static dyn Attack, Fit)>;
 
 /// The attacks that suit a target; none if it cannot be opened.
-async fn suited(target: &McpTarget, world: &World, desk: &Desk) -> Option<Fits> {
-    let sessions = match target::open(target, world, desk).await {
+async fn suited(target: &McpTarget, world: &World, app: &App) -> Option<Fits> {
+    let sessions = match target::open(target, world, app).await {
         Ok(sessions) => sessions,
         Err(error) => {
             let what = format!("{error}; the suite lists all attacks, including unsuitable ones");
-            desk.console.warn(&what);
+            app.console.warn(&what);
             return None;
         }
     };
@@ -167,13 +167,13 @@ async fn suited(target: &McpTarget, world: &World, desk: &Desk) -> Option<Fits> 
         }
         _ => true,
     });
-    let powers = Capabilities {
+    let capabilities = Capabilities {
         same_host: here,
         http: !target.servers.iter().all(|server| started(&server.launch)),
         loopback: here,
         ..Capabilities::default()
     };
-    Some(fitting(&surfaces, &powers))
+    Some(fitting(&surfaces, &capabilities))
 }
 
 fn text(
@@ -181,10 +181,10 @@ fn text(
     target: &McpTarget,
     fits: Option<&[(&'static dyn Attack, Fit)]>,
     practice: bool,
-    desk: &Desk,
+    app: &App,
 ) -> String {
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str());
-    let config = config(name, target, &Orders::default(), &desk.redactor);
+    let config = config(name, target, &Orders::default(), &app.redactor);
     let mut text = String::from(
         "# yaml-language-server: $schema=quintain.schema.json\n\
          # (`quintain schema > quintain.schema.json` lets editors complete and check this file.)\n\

@@ -17,7 +17,7 @@ pub(super) use run::{failed, named};
 
 use clap::Subcommand;
 
-use super::Desk;
+use super::App;
 use crate::exit::Exit;
 
 /// Attack a target and prove what works
@@ -54,14 +54,14 @@ impl Args {
     }
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
     match args.command {
-        Command::Init(args) => init::run(*args, desk).await,
-        Command::Run(args) => Box::pin(run::run(*args, desk)).await,
-        Command::Generate(args) => Box::pin(generate::run(*args, desk)).await,
-        Command::Report(args) => report::run(args, desk).await,
-        Command::Suite(args) => suite::run(*args, desk).await,
-        Command::Plugins(args) => plugins::run(&args, desk),
-        Command::Strategies(args) => strategies::run(&args, desk),
+        Command::Init(args) => init::run(*args, app).await,
+        Command::Run(args) => Box::pin(run::run(*args, app)).await,
+        Command::Generate(args) => Box::pin(generate::run(*args, app)).await,
+        Command::Report(args) => report::run(args, app).await,
+        Command::Suite(args) => suite::run(*args, app).await,
+        Command::Plugins(args) => plugins::run(&args, app),
+        Command::Strategies(args) => strategies::run(&args, app),
     }
 }

@@ -3,25 +3,25 @@
 use quintain_engine::jobs::{OrderRequest, Refusal, orders_of};
 use quintain_redteam::orders::Orders;
 
-use crate::cli::suite::Opened;
-use crate::cli::{Desk, job};
+use crate::cli::suite::LoadedSuite;
+use crate::cli::{App, job};
 use crate::exit::Exit;
 
 /// The orders of a suite; the defaults without a suite.
-pub(in crate::cli) fn of_suite(opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
-    let notify = &mut |notice: quintain_engine::jobs::Notice<'_>| job::tell(notice, desk);
-    let orders = orders_of(opened, &*desk.files, &desk.redactor, notify);
-    orders.map_err(|refusal: Refusal| job::refused(&refusal, desk).1)
+pub(in crate::cli) fn of_suite(opened: Option<&LoadedSuite>, app: &App) -> Result<Orders, Exit> {
+    let notify = &mut |notice: quintain_engine::jobs::Notice<'_>| job::show_notice(notice, app);
+    let orders = orders_of(opened, &*app.files, &app.redactor, notify);
+    orders.map_err(|refusal: Refusal| job::refused(&refusal, app).1)
 }
 
 /// Overrides the orders of a suite with the command line.
-pub(super) fn apply(request: &OrderRequest, orders: &mut Orders, desk: &Desk) -> Result<(), Exit> {
-    let notify = &mut |notice: quintain_engine::jobs::Notice<'_>| job::tell(notice, desk);
-    request.apply(orders, notify).map_err(|refusal| job::refused(&refusal, desk).1)
+pub(super) fn apply(request: &OrderRequest, orders: &mut Orders, app: &App) -> Result<(), Exit> {
+    let notify = &mut |notice: quintain_engine::jobs::Notice<'_>| job::show_notice(notice, app);
+    request.apply(orders, notify).map_err(|refusal| job::refused(&refusal, app).1)
 }
 
 /// Replaces the attacks of the suite by those on the command line.
-pub(super) fn choose(orders: &mut Orders, names: &[String], desk: &Desk) -> Result<(), Exit> {
+pub(super) fn choose(orders: &mut Orders, names: &[String], app: &App) -> Result<(), Exit> {
     let request = OrderRequest { plugins: names.to_vec(), ..OrderRequest::default() };
-    apply(&request, orders, desk)
+    apply(&request, orders, app)
 }

@@ -9,7 +9,7 @@ use quintain_suite::suite::{Needed, Purpose};
 use serde_json::{Value, json};
 
 use super::orders::of_suite;
-use crate::cli::{Desk, suite};
+use crate::cli::{App, suite};
 use crate::exit::Exit;
 
 /// List the attacks
@@ -32,10 +32,10 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
+pub(super) fn run(args: &Args, app: &App) -> Exit {
     let mut all: Vec<AnyAttack> =
         attacks::all().iter().map(|attack| AnyAttack::Builtin(*attack)).collect();
-    match defined(args, desk) {
+    match defined(args, app) {
         Ok(defined) => all.extend(defined),
         Err(exit) => return exit,
     }
@@ -43,50 +43,50 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
     if args.json {
         let others = needy.iter().filter(|_| args.all);
         let others = others.map(|one| json!({"id": one.name, "needs": [one.needs], "runs": false}));
-        desk.console.json(&all.iter().map(as_json).chain(others).collect());
+        app.console.json(&all.iter().map(as_json).chain(others).collect());
         return Exit::Passed;
     }
     let width = all.iter().map(|attack| attack.meta().id.len()).max().unwrap_or(0);
     for attack in &all {
         let (meta, facts) = (attack.meta(), attack.weakness());
         let severity = facts.severity.word();
-        desk.console.out(&format!("{:width$}  {severity:8}  {}", meta.id, meta.summary));
+        app.console.out(&format!("{:width$}  {severity:8}  {}", meta.id, meta.summary));
     }
     let collections: Vec<&str> = collection_names().collect();
-    desk.console.out(&format!("\nCollections: {}", collections.join(", ")));
+    app.console.out(&format!("\nCollections: {}", collections.join(", ")));
     if !args.all {
         let count = needy.len();
         let told = format!(
             "{count} plugins of promptfoo need a model or agent as target; --all lists them"
         );
-        desk.console.out(&format!("\n{told}"));
+        app.console.out(&format!("\n{told}"));
         return Exit::Passed;
     }
-    desk.console.out("\nKnown, but not supported:");
+    app.console.out("\nKnown, but not supported:");
     let width = needy.iter().map(|one| one.name.len()).max().unwrap_or(0);
     for one in &needy {
-        desk.console.out(&format!("{:width$}  needs {}", one.name, one.needs));
+        app.console.out(&format!("{:width$}  needs {}", one.name, one.needs));
     }
     Exit::Passed
 }
 
 /// The attacks that the suite defines, if one is named.
-fn defined(args: &Args, desk: &Desk) -> Result<Vec<AnyAttack>, Exit> {
+fn defined(args: &Args, app: &App) -> Result<Vec<AnyAttack>, Exit> {
     if args.config.is_empty() {
         return Ok(Vec::new());
     }
     let opened = suite::open(
         &args.config,
         Vec::new(),
-        &desk.context.env,
+        &app.context.env,
         Purpose::Read(Needed::Nothing),
-        desk,
+        app,
     );
     let opened = opened.map_err(|wrong| {
-        wrong.report(desk);
+        wrong.report(app);
         Exit::Usage
     })?;
-    let orders = of_suite(Some(&opened), desk)?;
+    let orders = of_suite(Some(&opened), app)?;
     Ok(orders.defined.into_iter().map(|attack| AnyAttack::Defined(attack)).collect())
 }
 

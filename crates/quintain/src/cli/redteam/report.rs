@@ -3,7 +3,7 @@
 use quintain_engine::store::{RunKind, StoreError};
 
 use crate::cli::reports::Show;
-use crate::cli::{Desk, runs, store};
+use crate::cli::{App, runs, store};
 use crate::exit::Exit;
 
 /// Show the findings of an earlier red-team run
@@ -21,34 +21,34 @@ pub(super) struct Args {
     show: Show,
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    match attempt(&args, desk).await {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    match attempt(&args, app).await {
         Ok(exit) => exit,
         Err(error) => {
-            desk.console.error(&error.to_string(), runs::help(&error));
+            app.console.error(&error.to_string(), runs::help(&error));
             Exit::Usage
         }
     }
 }
 
-async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, StoreError> {
-    let store = store::open(desk).await?;
+async fn attempt(args: &Args, app: &App) -> Result<Exit, StoreError> {
+    let store = store::open(app).await?;
     let run = store.find_of(&args.run, Some(RunKind::Redteam)).await?;
     let summary = store.summary(&run).await?;
     let is_attack = summary.is_some_and(|summary| summary.redteam.is_some());
     if !is_attack {
-        runs::no_attacks(&run, desk);
+        runs::no_attacks(&run, app);
         return Ok(Exit::Nothing);
     }
-    let mut feed = match args.show.open(None, desk) {
+    let mut feed = match args.show.open(None, app) {
         Ok(feed) => feed,
         Err(wrong) => {
-            wrong.report(desk);
+            wrong.report(app);
             return Ok(Exit::Usage);
         }
     };
     store.replay(&run, |event| feed.unmasked(event)).await?;
-    if !feed.finish(&desk.console) {
+    if !feed.finish(&app.console) {
         return Ok(Exit::Usage);
     }
     Ok(Exit::Passed)

@@ -20,11 +20,11 @@ use super::budget::BudgetArgs;
 use super::destructive::DestructiveArgs;
 use super::orders::{apply, of_suite};
 use crate::cli::dry_run::{AttackEffects, DryRun};
-use crate::cli::eval::{Begun, Progress};
+use crate::cli::eval::{Progress, ResumedRun};
 use crate::cli::reports::Show;
-use crate::cli::suite::{self, Wrong};
+use crate::cli::suite::{self, CliError};
 use crate::cli::target::{self, TargetArgs};
-use crate::cli::{Desk, baseline, job, runs, store};
+use crate::cli::{App, baseline, job, runs, store};
 use crate::exit::Exit;
 
 /// Attack a target: survey, learn, attack, confirm, report
@@ -89,70 +89,76 @@ pub(super) struct Args {
     target: TargetArgs,
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
     if args.dry_run {
-        return dry_run(&args, desk);
+        return dry_run(&args, app);
     }
-    let begun = match begun(&args, desk).await {
-        Ok(begun) => begun,
+    let resumed_run = match resumed_run(&args, app).await {
+        Ok(resumed_run) => resumed_run,
         Err(exit) => return exit,
     };
-    match attempt(&args, begun, desk).await {
+    match attempt(&args, resumed_run, app).await {
         Ok(exit) => exit,
         Err((what, exit)) => {
             if args.show.json {
-                desk.console.json(&json!({"error": what}));
+                app.console.json(&json!({"error": what}));
             }
             exit
         }
     }
 }
 
-async fn attempt(args: &Args, begun: Option<Begun>, desk: &Desk) -> Result<Exit, (String, Exit)> {
-    let wrong = |wrong: Wrong| (wrong.report(desk), Exit::Usage);
-    let found = match &begun {
-        Some(begun) => begun.target(&args.target, chosen_target(&begun.info.options), desk),
+async fn attempt(
+    args: &Args,
+    resumed_run: Option<ResumedRun>,
+    app: &App,
+) -> Result<Exit, (String, Exit)> {
+    let wrong = |wrong: CliError| (wrong.report(app), Exit::Usage);
+    let found = match &resumed_run {
+        Some(resumed_run) => {
+            resumed_run.target(&args.target, chosen_target(&resumed_run.info.options), app)
+        }
         None => args
             .target
             .request()
-            .and_then(|request| Ok((args.target.clone(), request, args.target.files(desk)?))),
+            .and_then(|request| Ok((args.target.clone(), request, args.target.files(app)?))),
     };
     let (given, target, files) = found.map_err(wrong)?;
-    let store = match (&begun, args.no_write) {
-        (Some(begun), _) => Some(begun.store.clone()),
+    let store = match (&resumed_run, args.no_write) {
+        (Some(resumed_run), _) => Some(resumed_run.store.clone()),
         (None, true) => None,
-        (None, false) => store::open_or_warn(desk).await,
+        (None, false) => store::open_or_warn(app).await,
     };
     let is_stored = store.is_some();
     let work = RedteamWork {
         suite: suite::texts(&files),
-        kept: given.given(desk).text().into_iter().collect(),
+        extra_texts: given.given(app).text().into_iter().collect(),
         target,
-        orders: args.orders(desk).map_err(|exit| (String::new(), exit))?,
-        again: None,
-        resume: begun.as_ref().map(|begun| begun.run.id.clone()),
+        orders: args.orders(app).map_err(|exit| (String::new(), exit))?,
+        reproduction_target: None,
+        resume: resumed_run.as_ref().map(|resumed_run| resumed_run.run.id.clone()),
     };
-    let request = job::request("redteam", Work::Redteam(Box::new(work)), desk);
-    let prepared = job::prepare(&job::jobs(desk, store), request, desk).await;
-    let mut prepared = prepared.map_err(|refusal| job::refused(&refusal, desk))?;
+    let request = job::request("redteam", Work::Redteam(Box::new(work)), app);
+    let prepared = job::prepare(&job::jobs(app, store), request, app).await;
+    let mut prepared = prepared.map_err(|refusal| job::refused(&refusal, app))?;
     let again = named(&given, &prepared, true);
-    prepared.again(again);
+    prepared.set_reproduction_target(again);
     let target = prepared.target().cloned();
     let fail_on = prepared.orders().and_then(|orders| orders.fail_on);
     let logged = |pick: fn(&McpTarget) -> Option<bool>| target.as_ref().and_then(pick);
-    desk.start_logging(
+    app.start_logging(
         logged(|target| target.debug).unwrap_or(false),
         logged(|target| target.verbose).unwrap_or(false),
     );
-    let mut feed = args.show.open(None, desk).map_err(wrong)?;
-    let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
-    let outcome = job::follow(prepared, desk, |event| {
+    let mut feed = args.show.open(None, app).map_err(wrong)?;
+    let mut progress = Progress::new(&app.console, !args.no_progress_bar && !args.show.json);
+    let outcome = job::follow(prepared, app, |event| {
         progress.event(event, || feed.event(event));
     })
     .await;
     let outcome =
-        outcome.map_err(|error| (error.to_string(), failed(&error, target.as_ref(), desk)))?;
-    Ok(judged(args, &outcome, feed.finish(&desk.console), is_stored, fail_on, desk))
+        outcome.map_err(|error| (error.to_string(), failed(&error, target.as_ref(), app)))?;
+    Ok(judged(args, &outcome, feed.finish(&app.console), is_stored, fail_on, app))
 }
 
 /// Turns the result of a run into an exit code.
@@ -162,20 +168,20 @@ fn judged(
     written: bool,
     is_stored: bool,
     fail_on: Option<Severity>,
-    desk: &Desk,
+    app: &App,
 ) -> Exit {
-    if let Some(why) = &outcome.unsaved {
-        desk.console.error(&format!("the run could not be stored: {why}"), None);
+    if let Some(why) = &outcome.store_error {
+        app.console.error(&format!("the run could not be stored: {why}"), None);
     }
-    for (path, why) in &outcome.left {
+    for (path, why) in &outcome.not_removed {
         let path = visible(&path.to_string_lossy()).into_owned();
-        desk.console.warn(&format!("cannot remove {path}, which this run planted: {why}"));
+        app.console.warn(&format!("cannot remove {path}, which this run planted: {why}"));
     }
     let Some(report) = &outcome.summary.redteam else { return Exit::Nothing };
-    report.unused.iter().for_each(|unused| desk.console.warn(&unused.to_string()));
+    report.unused.iter().for_each(|unused| app.console.warn(&unused.to_string()));
     if outcome.summary.interrupted {
         let help = if is_stored { "; resume with `quintain redteam run --resume`" } else { "" };
-        desk.console.err(&format!("interrupted; findings so far are reported{help}"));
+        app.console.err(&format!("interrupted; findings so far are reported{help}"));
         return Exit::Interrupted;
     }
     if !written {
@@ -192,29 +198,29 @@ fn judged(
         return args.fail_exit_code.map_or(Exit::Failed, Exit::FailedWith);
     }
     if let (true, Some(why)) = (report.tools.is_empty() && report.calls == 0, &report.cut_short) {
-        desk.console.error(&format!("the target did not respond in time: {why}"), None);
+        app.console.error(&format!("the target did not respond in time: {why}"), None);
         return Exit::Unreachable;
     }
     if let Some(why) = report.cut_short.as_ref().filter(|_| outcome.tried.is_empty()) {
         let help = "increase --budget-seconds, or find out why the target does not respond";
-        desk.console.error(&format!("nothing was attacked: {why}"), Some(help));
+        app.console.error(&format!("nothing was attacked: {why}"), Some(help));
         return Exit::Unreachable;
     }
-    if report.attacks.iter().all(|attack| attack.bouts == 0) {
-        desk.console.err("nothing could be attacked");
+    if report.attacks.iter().all(|attack| attack.trials == 0) {
+        app.console.err("nothing could be attacked");
         return Exit::Nothing;
     }
     Exit::Passed
 }
 
 /// Shows what the attack would start and contact. Only reads the suite.
-fn dry_run(args: &Args, desk: &Desk) -> Exit {
-    let (target, opened) = match args.target.read(desk, args.show.json) {
+fn dry_run(args: &Args, app: &App) -> Exit {
+    let (target, opened) = match args.target.read(app, args.show.json) {
         Ok(read) => read,
         Err(exit) => return exit,
     };
-    let orders = of_suite(opened.as_ref(), desk).and_then(|mut orders| {
-        apply(&args.orders(desk)?, &mut orders, desk)?;
+    let orders = of_suite(opened.as_ref(), app).and_then(|mut orders| {
+        apply(&args.orders(app)?, &mut orders, app)?;
         Ok(orders)
     });
     let orders = match orders {
@@ -234,7 +240,7 @@ fn dry_run(args: &Args, desk: &Desk) -> Exit {
     let name = if files.is_empty() { "this attack".to_owned() } else { files.join(", ") };
     let (outputs, no_write, json) = (&args.show.output[..], args.no_write, args.show.json);
     let attack = Some(attack_effects(&target, &orders));
-    DryRun { name, effects, outputs, no_write, json, attack }.show(desk);
+    DryRun { name, effects, outputs, no_write, json, attack }.show(app);
     Exit::Passed
 }
 
@@ -251,61 +257,61 @@ fn attack_effects(target: &McpTarget, orders: &Orders) -> AttackEffects {
 }
 
 /// The run to resume, if any.
-async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Exit> {
+async fn resumed_run(args: &Args, app: &App) -> Result<Option<ResumedRun>, Exit> {
     let Some(wanted) = &args.resume else { return Ok(None) };
     let found = async {
-        let store = store::open(desk).await?;
+        let store = store::open(app).await?;
         let run = store.find_of(wanted, Some(RunKind::Redteam)).await?;
-        Begun::of(store, run, false).await
+        ResumedRun::of(store, run, false).await
     };
-    let begun = found.await.map_err(|error| {
-        desk.console.error(&error.to_string(), runs::help(&error));
+    let resumed_run = found.await.map_err(|error| {
+        app.console.error(&error.to_string(), runs::help(&error));
         Exit::Usage
     })?;
-    let mistake = if begun.run.kind != RunKind::Redteam {
+    let mistake = if resumed_run.run.kind != RunKind::Redteam {
         Some(("is not a red-team run", "`quintain runs list` lists all runs"))
-    } else if begun.run.state == RunState::Ended(RunEnd::Finished) {
+    } else if resumed_run.run.state == RunState::Ended(RunEnd::Finished) {
         Some(("is finished and cannot be resumed", "start a new run without --resume"))
     } else {
         None
     };
     if let Some((what, help)) = mistake {
-        desk.console.error(&format!("{} {what}", begun.run.id), Some(help));
+        app.console.error(&format!("{} {what}", resumed_run.run.id), Some(help));
         return Err(Exit::Usage);
     }
-    Ok(Some(begun))
+    Ok(Some(resumed_run))
 }
 
-pub(in crate::cli) fn failed(error: &RunError, target: Option<&McpTarget>, desk: &Desk) -> Exit {
+pub(in crate::cli) fn failed(error: &RunError, target: Option<&McpTarget>, app: &App) -> Exit {
     let RunError::Redteam(error) = error else {
-        desk.console.error(&error.to_string(), None);
+        app.console.error(&error.to_string(), None);
         return Exit::Unreachable;
     };
-    failed_attack(error, target, desk)
+    failed_attack(error, target, app)
 }
 
-pub(super) fn failed_attack(error: &RedteamError, target: Option<&McpTarget>, desk: &Desk) -> Exit {
+pub(super) fn failed_attack(error: &RedteamError, target: Option<&McpTarget>, app: &App) -> Exit {
     match error {
         RedteamError::Remote => {
             let help = "attack it with --allow-remote; you need permission to attack it";
-            desk.console.error(&error.to_string(), Some(help));
+            app.console.error(&error.to_string(), Some(help));
             Exit::Usage
         }
         RedteamError::Open(open) => {
             let advice = target.and_then(|target| target::advice(open, target));
-            desk.console.error(&open.to_string(), advice.as_deref());
+            app.console.error(&open.to_string(), advice.as_deref());
             target::exit_of(open)
         }
         RedteamError::Listener { .. } => {
-            desk.console.error(&error.to_string(), None);
+            app.console.error(&error.to_string(), None);
             Exit::Usage
         }
-        RedteamError::Ground(_) => {
-            desk.console.error(&error.to_string(), None);
+        RedteamError::CanaryFiles(_) => {
+            app.console.error(&error.to_string(), None);
             Exit::Unreachable
         }
         RedteamError::Store(store) => {
-            desk.console.error(&store.to_string(), runs::help(store));
+            app.console.error(&store.to_string(), runs::help(store));
             Exit::Usage
         }
     }
@@ -319,9 +325,9 @@ pub(in crate::cli) fn named(given: &TargetArgs, prepared: &Prepared, with_suite:
 
 impl Args {
     /// The options that override the suite.
-    fn orders(&self, desk: &Desk) -> Result<OrderRequest, Exit> {
+    fn orders(&self, app: &App) -> Result<OrderRequest, Exit> {
         let (suppressions, today) = match &self.baseline {
-            Some(file) => (baseline::read(file, desk)?, baseline::today(desk)),
+            Some(file) => (baseline::read(file, app)?, baseline::today(app)),
             None => (Vec::new(), String::new()),
         };
         Ok(OrderRequest {

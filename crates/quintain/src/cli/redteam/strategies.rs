@@ -3,7 +3,7 @@
 use quintain_redteam::strategies;
 use serde_json::json;
 
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::exit::Exit;
 
 /// List the strategies
@@ -19,20 +19,20 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
+pub(super) fn run(args: &Args, app: &App) -> Exit {
     if args.json {
         let all = strategies::all().iter().map(|strategy| {
             let meta = strategy.meta();
             json!({"id": meta.id, "aliases": meta.aliases, "summary": meta.summary,
                 "suits": strategy.suits().describe()})
         });
-        desk.console.json(&all.collect());
+        app.console.json(&all.collect());
         return Exit::Passed;
     }
     let width = strategies::all().iter().map(|one| one.meta().id.len()).max().unwrap_or(0);
     for strategy in strategies::all() {
         let meta = strategy.meta();
-        desk.console.out(&format!("{:width$}  {}", meta.id, meta.summary));
+        app.console.out(&format!("{:width$}  {}", meta.id, meta.summary));
     }
     Exit::Passed
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::writing::{self, comment, needs};
 use crate::cli::target::TargetArgs;
-use crate::cli::{Desk, runs, store};
+use crate::cli::{App, runs, store};
 use crate::exit::Exit;
 
 /// Write the findings of a run as a suite of tests
@@ -76,59 +76,59 @@ impl Known {
     }
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    match attempt(&args, desk).await {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    match attempt(&args, app).await {
         Ok(exit) | Err(exit) => exit,
     }
 }
 
-async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
-    let mut known = known(args, desk).await?;
+async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
+    let mut known = known(args, app).await?;
     if known.findings.is_empty() {
-        desk.console.error(&format!("{} has no findings", known.run), None);
+        app.console.error(&format!("{} has no findings", known.run), None);
         return Err(Exit::Nothing);
     }
     if args.target.is_named() {
-        let (target, _) = args.target.resolve(desk, args.json)?;
+        let (target, _) = args.target.resolve(app, args.json)?;
         let name = known.findings.first().map_or("target", |finding| finding.target.as_str());
         let orders = quintain_redteam::orders::Orders::default();
-        let config = config(name, &target, &orders, &desk.redactor);
+        let config = config(name, &target, &orders, &app.redactor);
         known.targets = config["targets"].as_array().cloned().unwrap_or_default();
         known.stored = false;
     }
     if known.targets.is_empty() {
         let help = "name the target: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
         let what = format!("{} does not say how its target was started", known.run);
-        return Err(usage(&what, Some(help), desk));
+        return Err(usage(&what, Some(help), app));
     }
     let printed = args.output == Path::new("-");
-    let made = tests(args, &known, printed, desk);
+    let made = tests(args, &known, printed, app);
     let text = text(args, &mut known, &made);
     if made.tests.is_empty() && !args.json {
         let help = "try them again with `quintain replay --all`";
         let what = format!("no finding of {} has its proof in a response", known.run);
-        desk.console.error(&what, Some(help));
+        app.console.error(&what, Some(help));
         return Err(Exit::Nothing);
     }
     if printed {
-        desk.console.out(text.trim_end());
+        app.console.out(text.trim_end());
         return Ok(Exit::Passed);
     }
     let folder = args.output.parent().unwrap_or(Path::new("")).to_owned();
     let mut files = vec![(args.output.clone(), text)];
     files.extend(made.files.iter().map(|(name, text)| (folder.join(name), text.clone())));
     if let Some((there, _)) =
-        files.iter().find(|(path, _)| !args.force && desk.context.cwd.join(path).exists())
+        files.iter().find(|(path, _)| !args.force && app.context.cwd.join(path).exists())
     {
         let what = format!("`{}` already exists", there.display());
         return Err(usage(
             &what,
             Some("name another file with `-o`, or overwrite it with `--force`"),
-            desk,
+            app,
         ));
     }
     for (path, text) in &files {
-        writing::write(path, text, true, desk).map_err(|what| usage(&what, None, desk))?;
+        writing::write(path, text, true, app).map_err(|what| usage(&what, None, app))?;
     }
     if args.json {
         let left: Vec<Value> = made
@@ -137,11 +137,11 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
             .map(|left| json!({"finding": left.id, "title": left.title, "why": left.why}))
             .collect();
         let files: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
-        desk.console.json(&json!({"run": known.run, "files": files,
+        app.console.json(&json!({"run": known.run, "files": files,
             "tests": made.tests.len(), "left": left}));
     } else {
         for (path, _) in &files {
-            desk.console.out(&path.display().to_string());
+            app.console.out(&path.display().to_string());
         }
         let left = match made.left.len() {
             0 => String::new(),
@@ -149,33 +149,33 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
             left => format!("; {left} findings have no test (listed at the end of the file)"),
         };
         let tests = if made.tests.len() == 1 { "test" } else { "tests" };
-        desk.console.note(&format!("{} {tests} written{left}", made.tests.len()));
-        desk.console.note(&format!("next: quintain eval -c {}", args.output.display()));
+        app.console.note(&format!("{} {tests} written{left}", made.tests.len()));
+        app.console.note(&format!("next: quintain eval -c {}", args.output.display()));
     }
     Ok(Exit::Passed)
 }
 
-fn usage(what: &str, help: Option<&str>, desk: &Desk) -> Exit {
-    desk.console.error(what, help);
+fn usage(what: &str, help: Option<&str>, app: &App) -> Exit {
+    app.console.error(what, help);
     Exit::Usage
 }
 
 /// Finds the run in the store, or in a report.
-async fn known(args: &Args, desk: &Desk) -> Result<Known, Exit> {
-    let path = desk.context.cwd.join(&args.run);
+async fn known(args: &Args, app: &App) -> Result<Known, Exit> {
+    let path = app.context.cwd.join(&args.run);
     if path.extension().is_some_and(|ending| ending == "json") || path.is_file() {
-        return of_file(&path, &args.run, desk);
+        return of_file(&path, &args.run, app);
     }
     let found = async {
-        let store = store::open(desk).await?;
+        let store = store::open(app).await?;
         let run = store.find_of(&args.run, Some(RunKind::Redteam)).await?;
         let info = store.info(&run).await?;
         let summary = store.summary(&run).await?;
         Ok::<_, StoreError>((run, info, summary))
     };
-    let (run, info, summary) = found.await.map_err(|error| runs::failed(&error, desk))?;
+    let (run, info, summary) = found.await.map_err(|error| runs::failed(&error, app))?;
     let Some(report) = summary.and_then(|summary| summary.redteam) else {
-        runs::no_attacks(&run, desk);
+        runs::no_attacks(&run, app);
         return Err(Exit::Nothing);
     };
     Ok(Known {
@@ -187,17 +187,17 @@ async fn known(args: &Args, desk: &Desk) -> Result<Known, Exit> {
     })
 }
 
-fn of_file(path: &Path, name: &str, desk: &Desk) -> Result<Known, Exit> {
+fn of_file(path: &Path, name: &str, app: &App) -> Result<Known, Exit> {
     let text = std::fs::read_to_string(path)
-        .map_err(|error| usage(&format!("cannot read `{name}`: {error}"), None, desk))?;
+        .map_err(|error| usage(&format!("cannot read `{name}`: {error}"), None, app))?;
     let report: Value = serde_json::from_str(&text)
-        .map_err(|error| usage(&format!("`{name}` is not valid JSON: {error}"), None, desk))?;
+        .map_err(|error| usage(&format!("`{name}` is not valid JSON: {error}"), None, app))?;
     let findings = report.get("findings").cloned().ok_or_else(|| {
         let help = "write one with `quintain redteam run -o findings.json`";
-        usage(&format!("`{name}` is not a report of a red-team run"), Some(help), desk)
+        usage(&format!("`{name}` is not a report of a red-team run"), Some(help), app)
     })?;
     let findings = serde_json::from_value(findings).map_err(|error| {
-        usage(&format!("the findings of `{name}` cannot be read: {error}"), None, desk)
+        usage(&format!("the findings of `{name}` cannot be read: {error}"), None, app)
     })?;
     let tools = report.pointer("/coverage/tools").and_then(Value::as_array);
     let tools = tools.into_iter().flatten().filter_map(|tool| tool["tool"].as_str());
@@ -210,7 +210,7 @@ fn of_file(path: &Path, name: &str, desk: &Desk) -> Result<Known, Exit> {
     })
 }
 
-fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
+fn tests(args: &Args, known: &Known, printed: bool, app: &App) -> Regression {
     let labels: Vec<&str> =
         known.targets.iter().filter_map(|target| target["label"].as_str()).collect();
     let target_of = |identity: Option<&str>| match identity {
@@ -221,11 +221,11 @@ fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
         }
     };
     let stem = args.output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("regression");
-    let folder = desk.context.cwd.join(&args.output);
-    let folder = folder.parent().unwrap_or(&desk.context.cwd);
+    let folder = app.context.cwd.join(&args.output);
+    let folder = folder.parent().unwrap_or(&app.context.cwd);
     let no_canary = if printed {
         Some("it needs a file next to the suite; `-o FILE` writes both")
-    } else if confines(&known.targets, folder, desk) {
+    } else if confines(&known.targets, folder, app) {
         Some("the suite is in a folder that the server may read; use `-o` to write it elsewhere")
     } else {
         None
@@ -245,7 +245,7 @@ fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
 }
 
 /// Whether a folder is inside one that the command line of a target names.
-pub(super) fn confines(targets: &[Value], folder: &Path, desk: &Desk) -> bool {
+pub(super) fn confines(targets: &[Value], folder: &Path, app: &App) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let servers = targets.iter().flat_map(|target| {
         let config = &target["config"];
@@ -254,7 +254,7 @@ pub(super) fn confines(targets: &[Value], folder: &Path, desk: &Desk) -> bool {
     });
     let args = servers.flat_map(|server| server["args"].as_array().into_iter().flatten());
     let mut folders = args
-        .filter_map(|arg| desk.context.cwd.join(arg.as_str()?).canonicalize().ok())
+        .filter_map(|arg| app.context.cwd.join(arg.as_str()?).canonicalize().ok())
         .filter(|path| path.is_dir());
     folders.any(|root| folder.starts_with(root))
 }

@@ -6,7 +6,7 @@ use quintain_engine::redteam::ENV_CANARY;
 use quintain_redteam::regression::Regression;
 use quintain_source::visible;
 
-use crate::cli::{Desk, own_file};
+use crate::cli::{App, own_file};
 
 /// The lines of a comment; text from a target is made visible.
 pub(super) fn comment(text: &str) -> String {
@@ -33,15 +33,15 @@ pub(super) fn needs(made: &Regression) -> String {
 }
 
 /// Writes a file; fails if it exists, unless `force` is set.
-pub(super) fn write(path: &Path, text: &str, force: bool, desk: &Desk) -> Result<(), String> {
-    let full = desk.context.cwd.join(path);
+pub(super) fn write(path: &Path, text: &str, force: bool, app: &App) -> Result<(), String> {
+    let full = app.context.cwd.join(path);
     if own_file::exists(&full) && !force {
         return Err(format!("`{}` already exists", path.display()));
     }
-    let text = desk.redactor.text(text);
+    let text = app.redactor.text(text);
     let is_bare = path.parent().is_some_and(|above| above.as_os_str().is_empty());
     if is_bare {
-        return own_file::write(&desk.context.cwd, path, &text);
+        return own_file::write(&app.context.cwd, path, &text);
     }
     let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
     made.and_then(|()| std::fs::write(&full, text.as_bytes()))

@@ -4,7 +4,7 @@ use quintain_engine::store::{Cutoff, Run, RunFilter, Store, StoreError};
 use serde_json::json;
 
 use super::line;
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::cli::ask_user::ask_user;
 use crate::exit::Exit;
 
@@ -44,12 +44,12 @@ pub(super) struct Args {
 /// Maximum number of runs to list.
 const NAMED: usize = 10;
 
-pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
-    let chosen = chosen(args, store, desk).await?;
+pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, StoreError> {
+    let chosen = chosen(args, store, app).await?;
     if chosen.len() > 1 && !args.yes {
         let what = span(&chosen);
-        if !desk.context.answers {
-            desk.console.error(
+        if !app.context.answers {
+            app.console.error(
                 &format!("refusing to delete without confirmation: {what}\n{}", names(&chosen)),
                 Some("nothing was deleted; add `--yes` to delete them"),
             );
@@ -59,28 +59,28 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
             "this deletes {what}\n{}\ndelete them permanently? [y]es, [N]o",
             names(&chosen)
         );
-        let answer = ask_user(&text, desk).await.to_ascii_lowercase();
+        let answer = ask_user(&text, app).await.to_ascii_lowercase();
         if !matches!(answer.as_str(), "y" | "yes") {
-            desk.console.note("nothing was deleted");
+            app.console.note("nothing was deleted");
             return Ok(Exit::Passed);
         }
     }
     let deleted = store.delete(&chosen).await?;
     if args.json {
         let ids: Vec<&str> = chosen.iter().map(|run| run.id.as_str()).collect();
-        desk.console.json(&json!({"deleted": deleted, "runs": ids}));
+        app.console.json(&json!({"deleted": deleted, "runs": ids}));
     } else if chosen.is_empty() {
-        desk.console.note("deleted 0 runs");
+        app.console.note("deleted 0 runs");
     } else {
-        desk.console.note(&format!("deleted {}\n{}", span(&chosen), names(&chosen)));
+        app.console.note(&format!("deleted {}\n{}", span(&chosen), names(&chosen)));
     }
     Ok(Exit::Passed)
 }
 
 /// The runs to delete, newest first. Fails before any run is deleted if one of them does not exist.
-async fn chosen(args: &Args, store: &Store, desk: &Desk) -> Result<Vec<Run>, StoreError> {
+async fn chosen(args: &Args, store: &Store, app: &App) -> Result<Vec<Run>, StoreError> {
     if args.all || args.before.is_some() {
-        let before = args.before.map(|cutoff| cutoff.moment(desk.context.time()));
+        let before = args.before.map(|cutoff| cutoff.moment(app.context.time()));
         return store.runs(&RunFilter { before, ..RunFilter::default() }).await;
     }
     let mut found: Vec<Run> = Vec::new();

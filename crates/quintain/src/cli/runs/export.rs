@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use quintain_engine::store::{Store, StoreError};
 use quintain_report::suffixes;
 
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::cli::reports::{Feed, output_help};
 use crate::exit::Exit;
 
@@ -21,16 +21,16 @@ pub(super) struct Args {
     output: Vec<PathBuf>,
 }
 
-pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
+pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, StoreError> {
     let run = store.find(&args.run).await?;
-    let mut feed = Feed::new(desk);
+    let mut feed = Feed::new(app);
     for path in &args.output {
-        if let Err(why) = feed.file(path, desk) {
-            desk.console.error(&why, None);
+        if let Err(why) = feed.file(path, app) {
+            app.console.error(&why, None);
             return Ok(Exit::Usage);
         }
     }
     store.replay(&run, |event| feed.unmasked(event)).await?;
-    let complete = feed.finish(&desk.console);
+    let complete = feed.finish(&app.console);
     Ok(if complete { Exit::Passed } else { Exit::Usage })
 }

@@ -3,7 +3,7 @@
 use quintain_engine::store::{RunFilter, RunKind, Store, StoreError};
 
 use super::{as_json, line};
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::console::Tone;
 use crate::exit::Exit;
 
@@ -39,7 +39,7 @@ fn kind(word: &str) -> Result<RunKind, String> {
     })
 }
 
-pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
+pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, StoreError> {
     let tag = args.tag.as_deref().map(|tag| match tag.split_once('=') {
         Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
         None => (tag.to_owned(), None),
@@ -60,20 +60,20 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
         for run in &runs {
             list.push(as_json(run, store.summary(run).await?.as_ref()));
         }
-        desk.console.json(&list.into());
+        app.console.json(&list.into());
         return Ok(Exit::Passed);
     }
     if runs.is_empty() {
         let asked = args.tag.is_some() || args.description.is_some();
         let asked = asked || args.kind.is_some() || args.owner.is_some();
-        desk.console.note(if asked {
+        app.console.note(if asked {
             "no run matches"
         } else {
             "no runs yet; run `quintain eval` to create one"
         });
     }
     for run in &runs {
-        desk.console.out(&line(run, &desk.console.paint(Tone::Bold, &run.id)));
+        app.console.out(&line(run, &app.console.paint(Tone::Bold, &run.id)));
     }
     Ok(Exit::Passed)
 }

@@ -11,7 +11,7 @@ use quintain_evidence::tally::Summary;
 use quintain_source::visible;
 use serde_json::{Value, json};
 
-use super::{Desk, store};
+use super::{App, store};
 use crate::exit::Exit;
 
 /// List, show, delete and export earlier runs
@@ -38,35 +38,35 @@ enum Command {
     Export(export::Args),
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
     let done = async {
-        let store = store::open(desk).await?;
+        let store = store::open(app).await?;
         match args.command {
-            Command::List(args) => list::run(&args, &store, desk).await,
-            Command::Show(args) => show::run(&args, &store, desk).await,
-            Command::Delete(args) => delete::run(&args, &store, desk).await,
-            Command::Export(args) => export::run(&args, &store, desk).await,
+            Command::List(args) => list::run(&args, &store, app).await,
+            Command::Show(args) => show::run(&args, &store, app).await,
+            Command::Delete(args) => delete::run(&args, &store, app).await,
+            Command::Export(args) => export::run(&args, &store, app).await,
         }
     };
-    done.await.unwrap_or_else(|error| failed(&error, desk))
+    done.await.unwrap_or_else(|error| failed(&error, app))
 }
 
 /// Prints an error of the store, or about the name of a run.
-pub(super) fn failed(error: &StoreError, desk: &Desk) -> Exit {
-    desk.console.error(&error.to_string(), help(error));
+pub(super) fn failed(error: &StoreError, app: &App) -> Exit {
+    app.console.error(&error.to_string(), help(error));
     Exit::Usage
 }
 
 /// Prints why a run has no findings to show.
-pub(super) fn no_attacks(run: &Run, desk: &Desk) {
+pub(super) fn no_attacks(run: &Run, app: &App) {
     let id = &run.id;
     if run.kind == RunKind::Redteam {
         let help = "`quintain redteam run --resume` continues it";
-        desk.console.error(&format!("{id} did not finish, so it has no findings yet"), Some(help));
+        app.console.error(&format!("{id} did not finish, so it has no findings yet"), Some(help));
     } else {
         let help =
             "`quintain runs list` lists all runs; ids of red-team runs start with `redteam-`";
-        desk.console.error(&format!("{id} is not a red-team run"), Some(help));
+        app.console.error(&format!("{id} is not a red-team run"), Some(help));
     }
 }
 

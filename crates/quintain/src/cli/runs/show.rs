@@ -7,7 +7,7 @@ use quintain_report::{Options, StoredRun};
 use serde_json::Value;
 
 use super::line;
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::cli::reports::{Feed, options};
 use crate::console::Tone;
 use crate::exit::Exit;
@@ -31,30 +31,30 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
+pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, StoreError> {
     let run = store.find(&args.run).await?;
     if let Some(ordinal) = args.case {
         let Some(case) = store.case(&run, ordinal).await? else {
             let what = format!("the run {} has no case {ordinal}", run.id);
-            desk.console.error(&what, Some("cases are counted from 0"));
+            app.console.error(&what, Some("cases are counted from 0"));
             return Ok(Exit::Nothing);
         };
         // Plain data always has a JSON form.
-        desk.console.json(&serde_json::to_value(&case).unwrap_or(Value::Null));
+        app.console.json(&serde_json::to_value(&case).unwrap_or(Value::Null));
         return Ok(Exit::Passed);
     }
     let format = if args.json { "json" } else { "console" };
     let Some(reporter) = quintain_report::find(format) else { return Ok(Exit::Nothing) };
-    let mut feed = Feed::new(desk);
+    let mut feed = Feed::new(app);
     let stored = StoredRun {
         kind: run.kind.word().to_owned(),
         owner: run.owner.clone(),
         state: run.state.word().to_owned(),
     };
-    feed.stdout(reporter, &Options { stored: Some(stored), ..options(desk) });
+    feed.stdout(reporter, &Options { stored: Some(stored), ..options(app) });
     if !args.json {
-        desk.console.out(&line(&run, &desk.console.paint(Tone::Bold, &run.id)));
-        desk.console.out("");
+        app.console.out(&line(&run, &app.console.paint(Tone::Bold, &run.id)));
+        app.console.out("");
     }
     let wanted = |event: &Event| match event {
         Event::Case(case) => !args.failures || case.status != CaseStatus::Passed,
@@ -67,6 +67,6 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
             }
         })
         .await?;
-    feed.finish(&desk.console);
+    feed.finish(&app.console);
     Ok(Exit::Passed)
 }

@@ -9,7 +9,7 @@ use quintain_evidence::surface::{Surface, saved};
 use quintain_scan::clients::archive::{self, ARCHIVE, MANIFEST};
 use quintain_scan::clients::{self, Candidate, Config, Dirs, Problem};
 
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::context::Context;
 
 /// Maximum size of a configuration; some clients keep their history in the same file.
@@ -38,10 +38,10 @@ impl Found {
 }
 
 /// The configurations of all clients of this machine.
-pub(super) fn discover(desk: &Desk) -> Found {
+pub(super) fn discover(app: &App) -> Found {
     let mut configs: Vec<Config> = Vec::new();
     let mut seen: Vec<PathBuf> = Vec::new();
-    for candidate in clients::candidates(&dirs(&desk.context)) {
+    for candidate in clients::candidates(&dirs(&app.context)) {
         for path in expand(&candidate.path) {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             if seen.contains(&real) {
@@ -71,12 +71,12 @@ fn configuration(candidate: &Candidate, path: &Path) -> Config {
 }
 
 /// Reads the files that the user named, of any kind. Returns all errors if some cannot be read.
-pub(super) fn named(paths: &[PathBuf], desk: &Desk) -> Result<Found, Vec<String>> {
+pub(super) fn named(paths: &[PathBuf], app: &App) -> Result<Found, Vec<String>> {
     let mut found = Found { configs: Vec::new(), saved: Vec::new() };
     let mut wrong = Vec::new();
     for path in paths {
-        match text(path, desk) {
-            Ok((path, text)) => add(&mut found, path, &text, desk),
+        match text(path, app) {
+            Ok((path, text)) => add(&mut found, path, &text, app),
             Err(why) => wrong.push(format!("cannot read `{}`: {why}", path.display())),
         }
     }
@@ -88,15 +88,15 @@ pub(super) fn named(paths: &[PathBuf], desk: &Desk) -> Result<Found, Vec<String>
 }
 
 /// The text of a file, and its path. For a bundle, both are those of the manifest inside it.
-fn text(path: &Path, desk: &Desk) -> Result<(PathBuf, String), String> {
-    let full = desk.context.cwd.join(path);
+fn text(path: &Path, app: &App) -> Result<(PathBuf, String), String> {
+    let full = app.context.cwd.join(path);
     match packed(&full)? {
         Some(text) => Ok((path.join(MANIFEST), text)),
         None => Ok((path.to_owned(), read(&full)?)),
     }
 }
 
-fn add(found: &mut Found, path: PathBuf, text: &str, desk: &Desk) {
+fn add(found: &mut Found, path: PathBuf, text: &str, app: &App) {
     if let Some(surfaces) = saved::surfaces(text) {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let named = |(name, surface): (Option<String>, Surface)| {
@@ -104,11 +104,11 @@ fn add(found: &mut Found, path: PathBuf, text: &str, desk: &Desk) {
         };
         let surfaces = surfaces.into_iter().map(named).collect();
         found.saved.push(Saved { path, surfaces });
-    } else if let Some(mut config) = clients::recognise(&desk.context.cwd.join(&path), text) {
+    } else if let Some(mut config) = clients::recognise(&app.context.cwd.join(&path), text) {
         config.path = path;
         found.configs.push(config);
     } else {
-        desk.console.warn(&format!(
+        app.console.warn(&format!(
             "`{}` contains neither MCP servers nor a list of tools",
             path.display()
         ));

@@ -6,11 +6,11 @@ use quintain_scan::launch_checks::Machine;
 
 use crate::context::Context;
 
-pub(super) struct Here<'a> {
+pub(super) struct LocalMachine<'a> {
     pub(super) context: &'a Context,
 }
 
-impl Machine for Here<'_> {
+impl Machine for LocalMachine<'_> {
     fn program(&self, name: &str) -> Option<PathBuf> {
         let paths = self.context.env.get("PATH")?;
         std::env::split_paths(paths).map(|folder| folder.join(name)).find(|path| path.is_file())

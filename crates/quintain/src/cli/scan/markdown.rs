@@ -7,15 +7,15 @@ use quintain_report::markdown_inline as inline;
 
 use super::sheet::{Line, Scan};
 use super::table;
-use crate::cli::Desk;
+use crate::cli::App;
 
-pub(super) fn text(scan: &Scan, desk: &Desk) -> String {
+pub(super) fn text(scan: &Scan, app: &App) -> String {
     let mut out = String::from("# MCP servers\n\n");
     let _ = writeln!(out, "{}\n", inline(&table::summary(scan)));
     out.push_str("| file | server | how | findings |\n|---|---|---|---|\n");
     for sheet in &scan.sheets {
         let config = scan.config(sheet);
-        let path = inline(&table::short(&sheet.path, desk));
+        let path = inline(&table::short(&sheet.path, app));
         for problem in config.into_iter().flat_map(|config| &config.problems) {
             let (line, column) = (problem.line, problem.column);
             let _ = writeln!(out, "| {path} |  | {line}:{column}: {} |  |", inline(&problem.what));

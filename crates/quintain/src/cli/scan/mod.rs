@@ -17,7 +17,7 @@ use quintain_evidence::finding::Severity;
 use sheet::{Line, Scan};
 
 use super::reports::output_help;
-use super::{Desk, baseline};
+use super::{App, baseline};
 use crate::exit::Exit;
 
 /// Check the MCP servers in client configurations without starting them
@@ -79,33 +79,33 @@ fn severity(word: &str) -> Result<Threshold, String> {
     Severity::find(word).map(|severity| Threshold(Some(severity))).ok_or_else(known)
 }
 
-pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    desk.start_logging(false, false);
-    let outputs = match Outputs::open(&args.output, desk) {
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    app.start_logging(false, false);
+    let outputs = match Outputs::open(&args.output, app) {
         Ok(outputs) => outputs,
-        Err(why) => return refuse(&args, &why, None, desk),
+        Err(why) => return refuse(&args, &why, None, app),
     };
-    let accepted = match args.baseline.as_deref().map(|file| baseline::read(file, desk)) {
+    let accepted = match args.baseline.as_deref().map(|file| baseline::read(file, app)) {
         Some(Ok(accepted)) => accepted,
         Some(Err(exit)) => return exit,
         None => Vec::new(),
     };
     let found = if args.files.is_empty() {
-        files::discover(desk)
+        files::discover(app)
     } else {
-        match files::named(&args.files, desk) {
+        match files::named(&args.files, app) {
             Ok(found) => found,
             Err(whys) => {
                 if args.json {
-                    desk.console.json(&serde_json::json!({"error": whys.join("; ")}));
+                    app.console.json(&serde_json::json!({"error": whys.join("; ")}));
                 }
-                whys.iter().for_each(|why| desk.console.error(why, None));
+                whys.iter().for_each(|why| app.console.error(why, None));
                 return Exit::Usage;
             }
         }
     };
     let broken = found.is_broken();
-    judge::learn_secrets(&found.configs, &desk.redactor);
+    judge::learn_secrets(&found.configs, &app.redactor);
     let mut scan = Scan::new(found);
     if scan.is_empty() {
         let what = if args.files.is_empty() {
@@ -114,45 +114,45 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
             "the files contain neither MCP servers nor a list of tools"
         };
         if broken || scan.has_problems() {
-            table::problems(&scan, desk);
+            table::problems(&scan, app);
         }
         let help = "name a configuration, or a saved response to `tools/list`";
-        refuse(&args, what, Some(help), desk);
+        refuse(&args, what, Some(help), app);
         return if broken && !args.files.is_empty() { Exit::Usage } else { Exit::Nothing };
     }
-    judge::launches(&mut scan, &machine::Here { context: &desk.context });
+    judge::launches(&mut scan, &machine::LocalMachine { context: &app.context });
     if args.start {
-        if !args.yes && !desk.context.answers && start::is_asked(&scan) {
+        if !args.yes && !app.context.answers && start::is_asked(&scan) {
             let what = "cannot ask whether to start the servers: there is no terminal";
             let help = "read their commands, then use `--yes` to start all of them";
-            return refuse(&args, what, Some(help), desk);
+            return refuse(&args, what, Some(help), app);
         }
-        start::start(&mut scan, args.yes, args.timeout, desk).await;
+        start::start(&mut scan, args.yes, args.timeout, app).await;
     }
     judge::surfaces(&mut scan);
-    let pinned = match pins::apply(&mut scan, args.lock, args.verify, desk) {
+    let pinned = match pins::apply(&mut scan, args.lock, args.verify, app) {
         Ok(pinned) => pinned,
-        Err((why, help)) => return refuse(&args, &why, Some(&help), desk),
+        Err((why, help)) => return refuse(&args, &why, Some(&help), app),
     };
-    scan.accept(&accepted, &baseline::today(desk));
+    scan.accept(&accepted, &baseline::today(app));
     scan.sort();
     if args.json {
-        desk.console.json(&output::json(&scan));
+        app.console.json(&output::json(&scan));
     } else {
-        desk.console.out(table::text(&scan, desk).trim_end());
+        app.console.out(table::text(&scan, app).trim_end());
     }
-    scan.unused.iter().for_each(|unused| desk.console.warn(&unused.to_string()));
-    let written = outputs.write(&scan, desk);
+    scan.unused.iter().for_each(|unused| app.console.warn(&unused.to_string()));
+    let written = outputs.write(&scan, app);
     for line in pinned.iter().chain(&scan.remarks) {
-        desk.console.note(&quintain_source::visible(line));
+        app.console.note(&quintain_source::visible(line));
     }
-    conclude(&args, &scan, broken && !args.files.is_empty(), written, desk)
+    conclude(&args, &scan, broken && !args.files.is_empty(), written, app)
 }
 
-fn conclude(args: &Args, scan: &Scan, broken: bool, written: bool, desk: &Desk) -> Exit {
+fn conclude(args: &Args, scan: &Scan, broken: bool, written: bool, app: &App) -> Exit {
     let failures: Vec<&str> = scan.lines().filter_map(Line::failure).collect();
     for why in &failures {
-        desk.console.error(&quintain_source::visible(why), None);
+        app.console.error(&quintain_source::visible(why), None);
     }
     if !failures.is_empty() {
         return Exit::Unreachable;
@@ -166,10 +166,10 @@ fn conclude(args: &Args, scan: &Scan, broken: bool, written: bool, desk: &Desk) 
     if fails { Exit::Failed } else { Exit::Passed }
 }
 
-fn refuse(args: &Args, what: &str, help: Option<&str>, desk: &Desk) -> Exit {
+fn refuse(args: &Args, what: &str, help: Option<&str>, app: &App) -> Exit {
     if args.json {
-        desk.console.json(&serde_json::json!({"error": what}));
+        app.console.json(&serde_json::json!({"error": what}));
     }
-    desk.console.error(what, help);
+    app.console.error(what, help);
     Exit::Usage
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::markdown;
 use super::sheet::{Line, Scan, State};
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::cli::kinds::rule_docs;
 
 /// Report files, opened before the scan starts.
@@ -51,7 +51,7 @@ pub(super) fn suffixes() -> impl Iterator<Item = &'static str> {
 }
 
 impl Outputs {
-    pub(super) fn open(paths: &[PathBuf], desk: &Desk) -> Result<Self, String> {
+    pub(super) fn open(paths: &[PathBuf], app: &App) -> Result<Self, String> {
         let open = |path: &PathBuf| {
             let Some(format) = Format::of(path) else {
                 let path = path.display();
@@ -59,7 +59,7 @@ impl Outputs {
                 let known: Vec<&str> = suffixes().collect();
                 return Err(format!("{what} `{path}`; use one of {}", known.join(" ")));
             };
-            let full = desk.context.cwd.join(path);
+            let full = app.context.cwd.join(path);
             let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
             let file = made.and_then(|()| File::create(&full));
             let file =
@@ -70,24 +70,23 @@ impl Outputs {
     }
 
     /// Writes all reports; returns whether that succeeded.
-    pub(super) fn write(self, scan: &Scan, desk: &Desk) -> bool {
+    pub(super) fn write(self, scan: &Scan, app: &App) -> bool {
         let mut complete = true;
         let document = |value: Value| {
-            let masked = desk.redactor.json(&value);
+            let masked = app.redactor.json(&value);
             format!("{}\n", visible_json(&format!("{:#}", *masked)))
         };
         for (path, format, mut file) in self.0 {
             let text = match format {
                 Format::Json => document(json(scan)),
                 Format::Sarif => document(sarif(scan)),
-                Format::Markdown => desk.redactor.text(&markdown::text(scan, desk)).into_owned(),
+                Format::Markdown => app.redactor.text(&markdown::text(scan, app)).into_owned(),
             };
             match file.write_all(text.as_bytes()) {
-                Ok(()) => desk.console.note(&format!("wrote {}", path.display())),
+                Ok(()) => app.console.note(&format!("wrote {}", path.display())),
                 Err(error) => {
                     complete = false;
-                    desk.console
-                        .error(&format!("cannot write `{}`: {error}", path.display()), None);
+                    app.console.error(&format!("cannot write `{}`: {error}", path.display()), None);
                 }
             }
         }

@@ -11,22 +11,22 @@ use quintain_wire::redact::Redactor;
 use serde_json::{Value, json};
 
 use super::sheet::Scan;
-use crate::cli::{Desk, own_file};
+use crate::cli::{App, own_file};
 
 const FILE: &str = "quintain.lock";
 
 /// An error message, and advice.
-type Wrong = (String, String);
+type CliError = (String, String);
 
 /// Writes the pins, or compares with them. Returns remarks to print.
 pub(super) fn apply(
     scan: &mut Scan,
     write: bool,
     verify: bool,
-    desk: &Desk,
-) -> Result<Vec<String>, Wrong> {
-    let path = desk.context.cwd.join(FILE);
-    let listed = listed(scan, &desk.redactor);
+    app: &App,
+) -> Result<Vec<String>, CliError> {
+    let path = app.context.cwd.join(FILE);
+    let listed = listed(scan, &app.redactor);
     let kept = read(&path)?;
     if listed.is_empty() {
         if write || verify {
@@ -38,7 +38,7 @@ pub(super) fn apply(
         return Ok(remark.into_iter().collect());
     }
     if write {
-        return pin(&desk.context.cwd, kept, &listed);
+        return pin(&app.context.cwd, kept, &listed);
     }
     match kept {
         Some(kept) => Ok(compare(scan, &kept, &listed)),
@@ -87,7 +87,7 @@ fn key(config: &Config, entry: &Entry) -> String {
     }
 }
 
-fn read(path: &Path) -> Result<Option<Value>, Wrong> {
+fn read(path: &Path) -> Result<Option<Value>, CliError> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -103,7 +103,7 @@ fn read(path: &Path) -> Result<Option<Value>, Wrong> {
     })
 }
 
-fn pin(folder: &Path, kept: Option<Value>, listed: &[Listed]) -> Result<Vec<String>, Wrong> {
+fn pin(folder: &Path, kept: Option<Value>, listed: &[Listed]) -> Result<Vec<String>, CliError> {
     let mut remarks = Vec::new();
     let mut whole = kept.unwrap_or_else(|| json!({"version": 1, "servers": {}}));
     let mut pinned = 0;

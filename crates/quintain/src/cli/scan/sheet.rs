@@ -6,7 +6,7 @@ use quintain_evidence::finding::{Finding, Severity};
 use quintain_evidence::redteam_report::Unused;
 use quintain_evidence::result::Place as Written;
 use quintain_evidence::surface::Surface;
-use quintain_redteam::baseline::{Suppression, part_suppressed, unused};
+use quintain_redteam::accepted_findings::{Suppression, part_suppressed, unused};
 use quintain_scan::clients::{Config, Entry};
 
 use super::files::{Found, Saved};

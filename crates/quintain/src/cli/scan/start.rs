@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::sheet::{Scan, State};
 use super::table;
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::cli::ask_user::ask_user;
 use crate::console::counted;
 use crate::context::Context;
@@ -29,7 +29,7 @@ pub(super) fn is_asked(scan: &Scan) -> bool {
 }
 
 /// Starts every enabled server that may be started.
-pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk: &Desk) {
+pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, app: &App) {
     let asked: Vec<Asked> = scan
         .entries()
         .filter(|(.., entry)| !entry.disabled)
@@ -40,7 +40,7 @@ pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk
                 line,
                 title: format!("{} / {}", config.client.title, entry.name),
                 shown: table::launch(launch),
-                filled: fill(launch, &Here { context: &desk.context }),
+                filled: fill(launch, &LocalLookup { context: &app.context }),
             })
         })
         .collect();
@@ -49,7 +49,7 @@ pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk
     for asked in asked {
         let state = match &asked.filled {
             Err(missing) => State::Skipped(format!("{missing} is unknown here")),
-            Ok(_) if !consent.ask(&asked, desk).await => State::Skipped("declined".into()),
+            Ok(_) if !consent.ask(&asked, app).await => State::Skipped("declined".into()),
             Ok(_) => {
                 agreed.push(asked);
                 continue;
@@ -58,14 +58,14 @@ pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk
         scan.sheets[asked.sheet].lines[asked.line].state = state;
     }
     let world = World {
-        env: desk.context.env.clone().into(),
-        state_dir: desk.context.state_dir(),
-        request_timeout: desk.context.request_timeout(),
-        redactor: desk.redactor.clone(),
+        env: app.context.env.clone().into(),
+        state_dir: app.context.state_dir(),
+        request_timeout: app.context.request_timeout(),
+        redactor: app.redactor.clone(),
         ..World::default()
     };
     let timeout = timeout.filter(|millis| *millis > 0).map(Duration::from_millis);
-    let _busy = desk.console.busy(&format!("starting {}", counted(agreed.len(), "server")));
+    let _busy = app.console.busy(&format!("starting {}", counted(agreed.len(), "server")));
     let listing = stream::iter(agreed).map(|asked| {
         let world = &world;
         async move {
@@ -118,14 +118,14 @@ impl Consent {
         Self { rest: yes.then_some(true), given: BTreeMap::new() }
     }
 
-    async fn ask(&mut self, asked: &Asked, desk: &Desk) -> bool {
+    async fn ask(&mut self, asked: &Asked, app: &App) -> bool {
         let whole = asked.filled.as_ref().map(whole).unwrap_or_default();
         if let Some(answer) = self.rest.or_else(|| self.given.get(&whole).copied()) {
             return answer;
         }
         let (title, shown) = (visible(&asked.title), visible(&asked.shown));
         let text = format!("{title}\n  {shown}\nstart it? [y]es, [N]o, [a]ll, [q]uit");
-        let answer = match ask_user(&text, desk).await.to_ascii_lowercase().as_str() {
+        let answer = match ask_user(&text, app).await.to_ascii_lowercase().as_str() {
             "y" | "yes" => true,
             "a" | "all" => *self.rest.insert(true),
             "q" | "quit" => *self.rest.insert(false),
@@ -155,11 +155,11 @@ fn whole(launch: &Launch) -> Vec<String> {
 }
 
 /// Resolves references on this machine.
-struct Here<'a> {
+struct LocalLookup<'a> {
     context: &'a Context,
 }
 
-impl Lookup for Here<'_> {
+impl Lookup for LocalLookup<'_> {
     fn variable(&self, name: &str) -> Option<String> {
         self.context.env.get(name).cloned()
     }
@@ -176,7 +176,7 @@ impl Lookup for Here<'_> {
     }
 }
 
-fn fill(launch: &Launch, here: &Here<'_>) -> Result<Launch, String> {
+fn fill(launch: &Launch, here: &LocalLookup<'_>) -> Result<Launch, String> {
     let text = |text: &String| resolve(text, here);
     let secret = |value: &SecretString| resolve(value.expose_secret(), here).map(Into::into);
     let mut filled = launch.clone();

@@ -11,20 +11,20 @@ use quintain_scan::launch_checks;
 use quintain_source::visible;
 
 use super::sheet::{Line, Scan, State};
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::console::{Tone, counted, indented};
 
 /// Prints the errors of files without servers.
-pub(super) fn problems(scan: &Scan, desk: &Desk) {
+pub(super) fn problems(scan: &Scan, app: &App) {
     for config in &scan.configs {
         for problem in &config.problems {
-            desk.console.warn(&format!("{}:{}", short(&config.path, desk), told(problem)));
+            app.console.warn(&format!("{}:{}", short(&config.path, app), told(problem)));
         }
     }
 }
 
 /// The whole scan, grouped by client and server.
-pub(super) fn text(scan: &Scan, desk: &Desk) -> String {
+pub(super) fn text(scan: &Scan, app: &App) -> String {
     let mut out = String::new();
     let mut client = "";
     for sheet in &scan.sheets {
@@ -32,15 +32,15 @@ pub(super) fn text(scan: &Scan, desk: &Desk) -> String {
         let title = config.map_or("Saved lists", |config| config.client.title);
         if title != client {
             let gap = if client.is_empty() { "" } else { "\n" };
-            let _ = writeln!(out, "{gap}{}", desk.console.paint(Tone::Bold, title));
+            let _ = writeln!(out, "{gap}{}", app.console.paint(Tone::Bold, title));
             client = title;
         }
         let scope = config.map_or("", |config| config.scope.word());
         let scope =
             if matches!(scope, "" | "file") { String::new() } else { format!(" ({scope})") };
-        let _ = writeln!(out, "  {}{scope}", short(&sheet.path, desk));
+        let _ = writeln!(out, "  {}{scope}", short(&sheet.path, app));
         for problem in config.into_iter().flat_map(|config| &config.problems) {
-            let label = desk.console.paint(Tone::Yellow, "problem");
+            let label = app.console.paint(Tone::Yellow, "problem");
             let _ = writeln!(out, "    {label} {}", told(problem));
         }
         let shown = |line: &Line| visible(&line.name).chars().count();
@@ -55,33 +55,33 @@ pub(super) fn text(scan: &Scan, desk: &Desk) -> String {
             }
             about.extend(state(&line.state));
             let name = visible(&line.name).into_owned();
-            let name = desk.console.paint(Tone::Bold, &format!("{name:width$}"));
+            let name = app.console.paint(Tone::Bold, &format!("{name:width$}"));
             let row = format!("    {name}  {}", visible(&about.join(" ")));
             let _ = writeln!(out, "{}", row.trim_end());
             for problem in entry.into_iter().flat_map(|entry| &entry.problems) {
-                let label = desk.console.paint(Tone::Yellow, "problem");
+                let label = app.console.paint(Tone::Yellow, "problem");
                 let _ = writeln!(out, "      {label} {}", told(problem));
             }
             for problem in line.surface().into_iter().flat_map(|surface| &surface.problems) {
-                let label = desk.console.paint(Tone::Yellow, "problem");
+                let label = app.console.paint(Tone::Yellow, "problem");
                 let _ = writeln!(out, "      {label} {}", visible(problem));
             }
             for finding in &line.findings {
-                out.push_str(&self::finding(finding, desk));
+                out.push_str(&self::finding(finding, app));
             }
         }
     }
     if !scan.together.is_empty() {
-        let _ = writeln!(out, "\n{}", desk.console.paint(Tone::Bold, "Servers together"));
+        let _ = writeln!(out, "\n{}", app.console.paint(Tone::Bold, "Servers together"));
         for finding in &scan.together {
-            out.push_str(&self::finding(finding, desk));
+            out.push_str(&self::finding(finding, app));
         }
     }
     let _ = writeln!(out, "\n{}", summary(scan));
     out
 }
 
-fn finding(finding: &Finding, desk: &Desk) -> String {
+fn finding(finding: &Finding, app: &App) -> String {
     let word = finding.severity.word();
     let tone = match finding.severity {
         Severity::Critical | Severity::High => Tone::Red,
@@ -97,11 +97,11 @@ fn finding(finding: &Finding, desk: &Desk) -> String {
     let _ = writeln!(
         out,
         "      {} {} at {}{sure}: {} {}",
-        desk.console.paint(tone, &format!("{word:8}")),
+        app.console.paint(tone, &format!("{word:8}")),
         finding.rule,
         visible(&place),
         visible(&finding.title),
-        desk.console.paint(Tone::Dim, &format!("({})", finding.id))
+        app.console.paint(Tone::Dim, &format!("({})", finding.id))
     );
     let indent = " ".repeat(15);
     for proof in &finding.proofs {
@@ -111,7 +111,7 @@ fn finding(finding: &Finding, desk: &Desk) -> String {
         let _ = writeln!(out, "{}", indented(&format!("by design: {note}"), &indent));
     }
     if let Some(help) = help(finding) {
-        let label = desk.console.paint(Tone::Bold, "help");
+        let label = app.console.paint(Tone::Bold, "help");
         let _ = writeln!(out, "{indent}{label}: {}", visible(help));
     }
     out
@@ -177,11 +177,11 @@ fn quoted(word: &String) -> String {
 }
 
 /// A path relative to the working directory or to the home directory.
-pub(super) fn short(path: &Path, desk: &Desk) -> String {
-    if let Ok(below) = path.strip_prefix(&desk.context.cwd) {
+pub(super) fn short(path: &Path, app: &App) -> String {
+    if let Ok(below) = path.strip_prefix(&app.context.cwd) {
         return visible(&below.display().to_string()).into_owned();
     }
-    let home = desk.context.env.get("HOME").filter(|home| !home.is_empty());
+    let home = app.context.env.get("HOME").filter(|home| !home.is_empty());
     let below = home.and_then(|home| path.strip_prefix(home).ok());
     let shown = match below {
         Some(below) => format!("~/{}", below.display()),

@@ -8,7 +8,7 @@ use quintain_wire::redact::MASK;
 use serde::{Deserialize, Serialize};
 
 use super::TargetArgs;
-use crate::cli::Desk;
+use crate::cli::App;
 
 /// The name of this text among the stored files of the suite.
 const NAME: &str = "options of the target";
@@ -38,12 +38,12 @@ pub(in crate::cli) struct Given {
 
 impl Given {
     /// For a command without options about targets.
-    pub(in crate::cli) fn nothing(desk: &Desk) -> Self {
-        Self { folder: Some(desk.context.cwd.clone()), ..Self::default() }
+    pub(in crate::cli) fn nothing(app: &App) -> Self {
+        Self { folder: Some(app.context.cwd.clone()), ..Self::default() }
     }
 
     /// Destructures all options, so that the compiler reports a new one that is missing here.
-    pub(super) fn of(args: &TargetArgs, desk: &Desk) -> Self {
+    pub(super) fn of(args: &TargetArgs, app: &App) -> Self {
         let TargetArgs {
             // Suites are stored separately, and the chosen target is an option of the run.
             config: _,
@@ -59,13 +59,13 @@ impl Given {
             stored_auth_only,
         } = args;
         Self {
-            folder: Some(desk.context.cwd.clone()),
+            folder: Some(app.context.cwd.clone()),
             is_masked: false,
             url: url.clone(),
             command: command.clone(),
             env: names(env, '='),
             headers: names(headers, ':'),
-            cwd: cwd.as_ref().map(|cwd| desk.context.cwd.join(cwd)),
+            cwd: cwd.as_ref().map(|cwd| app.context.cwd.join(cwd)),
             transport: transport.clone(),
             protocol: protocol.clone(),
             timeout: *timeout,
@@ -99,7 +99,7 @@ impl Given {
     }
 
     /// The target and options of the stored run, overridden by this command line.
-    pub(super) fn under(&self, args: &TargetArgs, desk: &Desk) -> TargetArgs {
+    pub(super) fn under(&self, args: &TargetArgs, app: &App) -> TargetArgs {
         let missing = |flag: &str, stored: &[String], given: &[String]| {
             let missing = stored.iter().filter(|name| !given.contains(name));
             missing.map(|name| format!("{flag} {name}")).collect::<Vec<_>>()
@@ -108,7 +108,7 @@ impl Given {
         forgotten.extend(missing("--header", &self.headers, &names(&args.headers, ':')));
         if !forgotten.is_empty() {
             let forgotten = forgotten.join(", ");
-            desk.console.warn(&format!(
+            app.console.warn(&format!(
                 "the run was started with {forgotten}; values are not stored, so pass them again"
             ));
         }

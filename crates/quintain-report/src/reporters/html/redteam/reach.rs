@@ -27,7 +27,7 @@ pub(super) fn matrix(out: &mut impl Write, report: &RedteamReport) -> io::Result
     let attacks: Vec<&str> = report
         .attacks
         .iter()
-        .filter(|attack| attack.bouts > 0)
+        .filter(|attack| attack.trials > 0)
         .map(|attack| attack.attack.as_str())
         .take(MAX_COLUMNS)
         .collect();
@@ -147,10 +147,10 @@ pub(super) fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<
         let risk = report.risk.iter().flat_map(|risk| &risk.attacks);
         let risk = risk.filter(|(name, _)| *name == attack.attack).map(|(_, score)| *score).next();
         write!(out, "<tr><td class=\"test\">{}</td>", escape(&line(&attack.attack, 80)))?;
-        let (bouts, hits, attempts) = (attack.bouts, attack.hits, attack.attempts);
-        write!(out, "<td class=\"n\">{bouts}</td><td class=\"n\">{hits}</td>")?;
+        let (trials, hits, attempts) = (attack.trials, attack.hits, attack.attempts);
+        write!(out, "<td class=\"n\">{trials}</td><td class=\"n\">{hits}</td>")?;
         write!(out, "<td class=\"n\">{attempts}</td>")?;
-        if bouts == 0 {
+        if trials == 0 {
             write!(out, "<td class=\"none\">no place to attack</td><td></td>")?;
         } else {
             write!(out, "<td class=\"share\">{}</td><td>", percents(attack.rate, low, high))?;

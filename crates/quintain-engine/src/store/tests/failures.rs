@@ -164,7 +164,7 @@ async fn a_store_of_a_newer_program_is_not_touched() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_deleted_while_it_goes_on_stays_deleted() {
+async fn a_run_that_is_deleted_while_it_runs_stays_deleted() {
     let (store, _directory) = store().await;
     let run = stored(&store, "eval-a", "2026-01-01T00:00:00Z", 1).await;
     let writer = store.resume(&run, &Redactor::default());
@@ -178,7 +178,7 @@ async fn a_run_that_is_deleted_while_it_goes_on_stays_deleted() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_may_look_at_it() {
+async fn other_users_cannot_read_the_store() {
     use std::os::unix::fs::PermissionsExt as _;
     let above = tempfile::tempdir().unwrap();
     let directory = above.path().join("state/quintain");

@@ -28,7 +28,7 @@ struct Record {
 
 /// Everything that belongs to a run.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct OwnObjects {
     /// The marks of attempts.
     marks: HashSet<String>,
     /// Values that cannot exist, by tool, argument and whether a number is required.
@@ -39,7 +39,7 @@ pub(super) struct Own {
     files: Vec<PathBuf>,
     /// Planted files that may be destroyed.
     spare: Vec<PathBuf>,
-    ground: Option<PathBuf>,
+    canary_folder: Option<PathBuf>,
     records: Vec<Record>,
     process: Option<Process>,
     /// The program of the helper process; `None` if it may not be started.
@@ -59,16 +59,16 @@ impl Drop for Process {
     }
 }
 
-impl Own {
+impl OwnObjects {
     /// An empty set.
     pub(super) fn new(sleep: Option<OsString>, life: Duration) -> Self {
         Self { sleep, life, ..Self::default() }
     }
 
-    pub(super) fn plants(&mut self, hints: &Hints, ground: Option<PathBuf>) {
+    pub(super) fn add_planted(&mut self, hints: &Hints, canary_folder: Option<PathBuf>) {
         self.files = hints.files.iter().chain(&hints.spare).chain(&hints.fresh).cloned().collect();
         self.spare.clone_from(&hints.spare);
-        self.ground = ground;
+        self.canary_folder = canary_folder;
     }
 
     pub(super) fn mark(&mut self, mark: &str) {
@@ -76,7 +76,7 @@ impl Own {
     }
 
     /// Records the ids of objects that a tool created: new ids that were neither sent nor received before.
-    pub(super) fn adopt(
+    pub(super) fn add_created(
         &mut self,
         server: &str,
         tool: &str,
@@ -127,7 +127,7 @@ impl Own {
                 && is_token(&below)
                 && !below.split(['/', '\\']).any(|one| one == "..")
         };
-        self.files.iter().any(|file| file == path) || self.ground.as_ref().is_some_and(own)
+        self.files.iter().any(|file| file == path) || self.canary_folder.as_ref().is_some_and(own)
     }
 
     /// Whether a text contains a mark and no character with a special meaning for an interpreter. As a path, it leads to
@@ -236,19 +236,24 @@ fn is_token(text: &str) -> bool {
 
 /// A random value that no existing object can have.
 fn unguessable(leaf: &Leaf<'_>, as_number: bool) -> Option<Value> {
-    let chance = random()?;
+    let random_number = random()?;
     if as_number {
         // Above the maximum process id of Linux. Windows uses multiples of 4, never odd numbers.
-        let process = ((1 << 30) + chance % (1 << 30)) | 1;
-        let other = (1 << 52) + chance % (1 << 52);
+        let process = ((1 << 30) + random_number % (1 << 30)) | 1;
+        let other = (1 << 52) + random_number % (1 << 52);
         return Some(Value::from(if leaf.is_process() { process } else { other }));
     }
-    let mark = letters(chance);
+    let mark = letters(random_number);
     let format = leaf.schema.get("format").and_then(Value::as_str);
     Some(Value::String(match format.unwrap_or_default() {
         "uuid" => {
             let more = random()?;
-            let [a, b, c, d] = [chance >> 32, chance >> 16 & 0xffff, chance & 0xfff, more & 0xfff];
+            let [a, b, c, d] = [
+                random_number >> 32,
+                random_number >> 16 & 0xffff,
+                random_number & 0xfff,
+                more & 0xfff,
+            ];
             format!("{a:08x}-{b:04x}-4{c:03x}-8{d:03x}-{:012x}", more >> 16)
         }
         "email" | "idn-email" => format!("{mark}@quintain.invalid"),
@@ -288,7 +293,7 @@ mod tests {
 
     #[test]
     fn processes_are_ours_or_cannot_exist() {
-        let mut own = Own::new(Some("sleep".into()), Duration::from_secs(30));
+        let mut own = OwnObjects::new(Some("sleep".into()), Duration::from_secs(30));
         let pid = leaf("kill_process", "pid");
         let values = own.values("", &pid, &json!(1));
         assert!(values.len() == 2 && values[1].as_u64().unwrap() >= 1 << 30, "{values:?}");
@@ -306,7 +311,8 @@ mod tests {
 
     #[test]
     fn marked_names_are_ours_unless_something_leads_out_of_them() {
-        let mut own = Own { ground: Some("/tmp/quintain-g".into()), ..Own::default() };
+        let mut own =
+            OwnObjects { canary_folder: Some("/tmp/quintain-g".into()), ..OwnObjects::default() };
         own.mark("qwertyuiopas");
         let path = leaf("delete_file", "path");
         for text in ["qwertyuiopas", "a/../x-qwertyuiopas.txt", "/tmp/quintain-g/drop/x"] {
@@ -332,7 +338,7 @@ mod tests {
 
     #[test]
     fn records_that_the_target_made_for_us_are_ours() {
-        let mut own = Own::default();
+        let mut own = OwnObjects::default();
         let learned = |name: &str, value: Value| Learned {
             name: name.into(),
             value,
@@ -341,8 +347,8 @@ mod tests {
         };
         let said =
             [learned("id", json!(17)), learned("owner_id", json!(3)), learned("id", json!(1))];
-        own.adopt("s", "create_note", &said, |value| *value == json!(1));
-        own.adopt("s", "list_notes", &[learned("id", json!(99))], |_| false);
+        own.add_created("s", "create_note", &said, |value| *value == json!(1));
+        own.add_created("s", "list_notes", &[learned("id", json!(99))], |_| false);
         let note = leaf("delete_note", "id");
         assert!(own.owns(Some("s"), &note, &json!(17)) && own.owns(None, &note, &json!("17")));
         assert!(!own.owns(Some("s"), &leaf("delete_user", "id"), &json!(17)));
@@ -354,7 +360,7 @@ mod tests {
 
     #[test]
     fn what_cannot_exist_stays_the_same_for_an_argument() {
-        let mut own = Own::default();
+        let mut own = OwnObjects::default();
         let id = leaf("delete_user", "id");
         let first = own.values("", &id, &json!("x"));
         assert_eq!(first, own.values("", &id, &json!("y")));

@@ -15,33 +15,33 @@ const MIN_NAME: usize = 3;
 
 /// A folder or file to check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct WatchedPath {
     pub(super) path: PathBuf,
     pub(super) depth: usize,
     /// Belongs to the target, so its content is restored after the run.
     pub(super) own: bool,
     /// Paths to skip, with everything below them.
-    spared: Vec<PathBuf>,
+    excluded: Vec<PathBuf>,
 }
 
-impl Place {
+impl WatchedPath {
     /// The settings of the target.
     pub(super) fn own(path: PathBuf) -> Self {
-        Self { path, depth: 4, own: true, spared: Vec::new() }
+        Self { path, depth: 4, own: true, excluded: Vec::new() }
     }
 
     /// A path that other programs may write to as well.
     pub(super) fn around(path: PathBuf, depth: usize) -> Self {
-        Self { path, depth, own: false, spared: Vec::new() }
+        Self { path, depth, own: false, excluded: Vec::new() }
     }
 
-    pub(super) fn spares(&self, path: &Path) -> bool {
-        self.spared.iter().any(|spared| path.starts_with(spared))
+    pub(super) fn excludes(&self, path: &Path) -> bool {
+        self.excluded.iter().any(|excluded| path.starts_with(excluded))
     }
 }
 
 /// All paths to check; those that belong to the target come first.
-pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
+pub(super) fn watched_paths(target: &McpTarget, world: &World) -> Vec<WatchedPath> {
     let mut all = Vec::new();
     for server in &target.servers {
         let (Launch::Command { env, .. } | Launch::Path { env, .. }) = &server.launch else {
@@ -54,7 +54,7 @@ pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
         let files = env.values().map(|value| PathBuf::from(value.expose_secret()));
         let is_allowed = |path: &PathBuf| world.policy.file(path).is_ok();
         let is_file = |path: &PathBuf| path.is_absolute() && is_allowed(path) && path.is_file();
-        all.extend(files.filter(is_file).map(Place::own));
+        all.extend(files.filter(is_file).map(WatchedPath::own));
         let is_seen = |path: &PathBuf| is_allowed(path) && path.is_dir();
         let Some(home) = variable("HOME").map(PathBuf::from).filter(is_seen) else {
             continue;
@@ -74,17 +74,19 @@ pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
             (&home.join(".local/state"), ""),
             (&home.join("Library/Application Support"), ""),
         ] {
-            all.extend(named(folder, dot).into_iter().map(Place::own));
+            all.extend(named(folder, dot).into_iter().map(WatchedPath::own));
         }
-        all.push(Place::around(config, 2));
-        all.extend(hidden(&home).into_iter().map(|path| Place::around(path, 1)));
-        all.push(Place::around(home, 1));
+        all.push(WatchedPath::around(config, 2));
+        all.extend(hidden(&home).into_iter().map(|path| WatchedPath::around(path, 1)));
+        all.push(WatchedPath::around(home, 1));
     }
-    all.extend(roots::declared(target).into_iter().map(|root| Place::around(root, 2)));
-    all.extend(roots::places(target).into_iter().map(|folder| Place::around(folder, 1)));
-    all.retain(|place| world.policy.file(&place.path).is_ok());
-    for place in &mut all {
-        place.spared.extend(world.state_dir.clone());
+    all.extend(roots::declared(target).into_iter().map(|root| WatchedPath::around(root, 2)));
+    all.extend(
+        roots::working_folders(target).into_iter().map(|folder| WatchedPath::around(folder, 1)),
+    );
+    all.retain(|watched| world.policy.file(&watched.path).is_ok());
+    for watched in &mut all {
+        watched.excluded.extend(world.state_dir.clone());
     }
     all
 }

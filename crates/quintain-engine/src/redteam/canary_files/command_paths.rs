@@ -17,7 +17,7 @@ const COMMAND: &str = "touch ";
 
 /// Paths that were created for unfinished attempts.
 #[derive(Default)]
-pub(super) struct Lodging {
+pub(super) struct CommandPaths {
     paths: Vec<PathBuf>,
     /// Parent folders, which several paths may share.
     folders: BTreeSet<PathBuf>,
@@ -32,7 +32,7 @@ impl PlantedFiles {
                 let is_plain = !path.components().any(|part| matches!(part, Component::ParentDir));
                 if is_plain && self.is_ours(random, text) {
                     // If this fails, the server probably refuses the path.
-                    let _ = self.lodge(path);
+                    let _ = self.create_command_path(path);
                     self.expect(random, path);
                 }
             }
@@ -52,14 +52,14 @@ impl PlantedFiles {
     }
 
     /// Creates a path that contains a command, in the canary folder or in a folder of the target.
-    fn lodge(&mut self, path: &Path) -> Option<()> {
-        let command = format!("{COMMAND}{}/", self.ground.drop.display());
+    fn create_command_path(&mut self, path: &Path) -> Option<()> {
+        let command = format!("{COMMAND}{}/", self.canaries.drop.display());
         let text = path.to_string_lossy();
         if !text.contains(&command) || !self.journal.carries_mark(path) {
             return None;
         }
         let root = {
-            let mut roots = self.journal.watches().chain([self.ground.root.as_path()]);
+            let mut roots = self.journal.watches().chain([self.canaries.root.as_path()]);
             roots.find(|root| path.starts_with(root))?.to_owned()
         };
         if self.is_state(path) {
@@ -82,10 +82,10 @@ impl PlantedFiles {
         }
         for folder in missing {
             self.journal.folder(&folder).ok()?;
-            self.lodging.folders.insert(folder);
+            self.command_paths.folders.insert(folder);
         }
         self.journal.planted(path).ok()?;
-        self.lodging.paths.push(path.to_owned());
+        self.command_paths.paths.push(path.to_owned());
         folder.create_folders(below).ok()?;
         if text.ends_with(".txt") {
             folder.write_new(path, b"hello\n").ok()?;
@@ -98,8 +98,8 @@ impl PlantedFiles {
 
     /// Removes the paths that were created for an attempt. Otherwise a server that scans its folders would find more and
     /// more of them.
-    pub(in super::super) fn dislodge(&mut self, nonce: &Nonce) {
-        let Lodging { paths, folders } = &mut self.lodging;
+    pub(in super::super) fn remove_command_paths(&mut self, nonce: &Nonce) {
+        let CommandPaths { paths, folders } = &mut self.command_paths;
         let is_of = |path: &mut PathBuf| path.to_string_lossy().contains(nonce.as_str());
         for path in paths.extract_if(.., is_of) {
             // If this fails, the end of the run removes it.

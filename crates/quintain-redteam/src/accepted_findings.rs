@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_excuse_nothing_are_told_apart() {
+    fn unused_and_expired_entries_are_distinguished() {
         let (entries, _) = list(
             "- {fingerprint: F-abcdef01, reason: live}\n\
              - {fingerprint: abcdef01, reason: over, expires: 2020-01-01}\n\

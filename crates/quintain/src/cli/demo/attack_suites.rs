@@ -14,12 +14,12 @@ use quintain_evidence::finding::Finding;
 use quintain_redteam::orders::Destructive;
 
 use super::folder;
-use crate::cli::Desk;
+use crate::cli::App;
 use crate::cli::job;
 use crate::cli::reports::Feed;
 
 /// One attacking suite.
-pub(super) struct Raid {
+pub(super) struct AttackSuite {
     pub(super) name: &'static str,
     /// A short description, for progress.
     pub(super) what: &'static str,
@@ -30,40 +30,40 @@ pub(super) struct Raid {
     pub(super) measures: bool,
 }
 
-pub(super) const RAIDS: [Raid; 4] = [
-    Raid {
+pub(super) const ATTACK_SUITES: [AttackSuite; 4] = [
+    AttackSuite {
         name: "server",
         what: "one customer, over stdio",
-        suite: include_str!("raids/server.yaml"),
+        suite: include_str!("attack_suites/server.yaml"),
         destructive: Destructive::Never,
         measures: true,
     },
-    Raid {
+    AttackSuite {
         name: "people",
         what: "two customers, over HTTP",
-        suite: include_str!("raids/people.yaml"),
+        suite: include_str!("attack_suites/people.yaml"),
         destructive: Destructive::Never,
         measures: false,
     },
-    Raid {
+    AttackSuite {
         name: "roles",
         what: "an administrator and two customers, over HTTP",
-        suite: include_str!("raids/roles.yaml"),
+        suite: include_str!("attack_suites/roles.yaml"),
         destructive: Destructive::All,
         measures: false,
     },
-    Raid {
+    AttackSuite {
         name: "stream",
         what: "two customers, over HTTP+SSE",
-        suite: include_str!("raids/stream.yaml"),
+        suite: include_str!("attack_suites/stream.yaml"),
         destructive: Destructive::Never,
         measures: false,
     },
 ];
 
 /// The result of attacking a twin with one suite.
-pub(super) struct Raided {
-    pub(super) raid: &'static str,
+pub(super) struct AttackedTwin {
+    pub(super) attack_suite: &'static str,
     pub(super) twin: Twin,
     pub(super) findings: Vec<Finding>,
     pub(super) interrupted: bool,
@@ -76,10 +76,10 @@ pub(super) fn word(twin: Twin) -> &'static str {
     }
 }
 
-impl Raid {
+impl AttackSuite {
     /// Whether this suite has to find the weakness.
     pub(super) fn seeks(&self, weakness: &Weakness) -> bool {
-        let raid = match (weakness.rule, weakness.place) {
+        let attack_suite = match (weakness.rule, weakness.place) {
             (_, Place::Http("sessionId")) => "stream",
             (_, Place::Http(_)) => "people",
             // Refunds are destructive.
@@ -87,12 +87,12 @@ impl Raid {
             ("bola", _) => "people",
             _ => "server",
         };
-        self.name == raid
+        self.name == attack_suite
     }
 
     /// Writes the suite to the folder of its reports.
-    pub(super) fn write(&self, desk: &Desk) {
-        folder::write(&format!("{}.yaml", self.name), &folder::suite(self.suite, desk), desk);
+    pub(super) fn write(&self, app: &App) {
+        folder::write(&format!("{}.yaml", self.name), &folder::suite(self.suite, app), app);
     }
 
     pub(super) fn file(&self) -> PathBuf {
@@ -105,43 +105,43 @@ impl Raid {
     }
 
     /// Attacks one twin, and stops all processes that it starts.
-    pub(super) async fn run(&self, twin: Twin, desk: &Desk) -> Result<Raided, String> {
-        let mut prepared = self.prepare(desk).await?;
+    pub(super) async fn run(&self, twin: Twin, app: &App) -> Result<AttackedTwin, String> {
+        let mut prepared = self.prepare(app).await?;
         let target = prepared.target_mut().ok_or("the suite has no target")?;
-        let running = self.open(twin, target, desk).await?;
+        let running = self.open(twin, target, app).await?;
         prepared.name(&format!("techmart, {}", word(twin)));
-        let mut feed = Feed::new(desk);
-        if let Err(why) = feed.own_file(&self.report(twin), desk) {
+        let mut feed = Feed::new(app);
+        if let Err(why) = feed.own_file(&self.report(twin), app) {
             // A folder that is not writable must not stop the demo.
-            desk.console.warn(&why);
+            app.console.warn(&why);
         }
-        let outcome = job::follow(prepared, desk, |event| feed.event(event)).await;
+        let outcome = job::follow(prepared, app, |event| feed.event(event)).await;
         if let Some(running) = running {
             running.shutdown().await.map_err(|error| error.to_string())?;
         }
         let summary = outcome.map_err(|error| error.to_string())?.summary;
-        feed.finish_quietly(&desk.console);
+        feed.finish_quietly(&app.console);
         let report = summary.redteam.ok_or("the attack has no report")?;
-        Ok(Raided {
-            raid: self.name,
+        Ok(AttackedTwin {
+            attack_suite: self.name,
             twin,
             findings: report.findings,
             interrupted: summary.interrupted,
         })
     }
 
-    async fn prepare(&self, desk: &Desk) -> Result<Prepared, String> {
+    async fn prepare(&self, app: &App) -> Result<Prepared, String> {
         let text = SuiteText {
             name: self.file().display().to_string(),
-            base_dir: desk.context.cwd.clone(),
+            base_dir: app.context.cwd.clone(),
             text: self.suite.into(),
         };
         let orders = OrderRequest { destructive: self.destructive, ..OrderRequest::default() };
         let work = RedteamWork { suite: vec![text], orders, ..RedteamWork::default() };
         let work = Work::Redteam(Box::new(work));
-        let request = RunRequest { stored: false, ..job::request("redteam", work, desk) };
-        let prepared = job::prepare(&job::jobs(desk, None), request, desk).await;
-        prepared.map_err(|refusal| job::refused(&refusal, desk).0)
+        let request = RunRequest { stored: false, ..job::request("redteam", work, app) };
+        let prepared = job::prepare(&job::jobs(app, None), request, app).await;
+        prepared.map_err(|refusal| job::refused(&refusal, app).0)
     }
 
     /// Replaces the example target of the suite by the twin: by the command of this program, or by a served URL.
@@ -149,13 +149,13 @@ impl Raid {
         &self,
         twin: Twin,
         target: &mut McpTarget,
-        desk: &Desk,
+        app: &App,
     ) -> Result<Option<Running>, String> {
         let mut running = None;
         for server in &mut target.servers {
             match &mut server.launch {
                 Launch::Command { command, args, .. } => {
-                    *command = desk.context.program.display().to_string();
+                    *command = app.context.program.display().to_string();
                     args.retain(|arg| arg != "--vulnerable");
                     args.push(format!("--{}", word(twin)));
                 }

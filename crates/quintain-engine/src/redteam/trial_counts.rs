@@ -25,20 +25,20 @@ pub(super) struct TrialCounts {
 
 impl TrialCounts {
     /// Adds every attack that can run. An attack that inspects surfaces counts one trial per server.
-    pub(super) fn of(orders: &Orders, field: &TargetView<'_>) -> Self {
-        let mut score = Self::default();
+    pub(super) fn of(orders: &Orders, view: &TargetView<'_>) -> Self {
+        let mut counts = Self::default();
         for plugin in &orders.plugins {
-            if is_able(plugin, field) {
-                let servers = if plugin.attack.inspects() { field.surfaces.len() } else { 0 };
-                score.attack(plugin.attack.meta().id).bouts += servers;
+            if is_able(plugin, view) {
+                let servers = if plugin.attack.inspects() { view.surfaces.len() } else { 0 };
+                counts.attack(plugin.attack.meta().id).trials += servers;
             }
         }
-        score
+        counts
     }
 
-    pub(super) fn bout(&mut self, record: TrialRecord) {
+    pub(super) fn add_trial(&mut self, record: TrialRecord) {
         let attack = self.attack(&record.key.attack);
-        attack.bouts += 1;
+        attack.trials += 1;
         attack.attempts += record.attempts;
         attack.hits += usize::from(record.hit);
         if let Some(tool) = record.place.tool() {
@@ -56,14 +56,14 @@ impl TrialCounts {
     pub(super) fn late(&mut self, record: TrialRecord) {
         let attack = self.attack(&record.key.attack);
         attack.attempts += record.attempts;
-        attack.hits = (attack.hits + usize::from(record.hit)).min(attack.bouts);
+        attack.hits = (attack.hits + usize::from(record.hit)).min(attack.trials);
         record.findings.into_iter().for_each(|finding| self.findings.add(finding));
     }
 
     /// Adds a finding from the surface alone.
     pub(super) fn listed(&mut self, attack: &str, finding: Finding) {
         let report = self.attack(attack);
-        report.hits = (report.hits + 1).min(report.bouts);
+        report.hits = (report.hits + 1).min(report.trials);
         self.findings.add(finding);
     }
 
@@ -83,8 +83,8 @@ impl TrialCounts {
         for plugin in &orders.plugins {
             let Some(mut report) = self.attacks.remove(plugin.attack.meta().id) else { continue };
             report.rate =
-                if report.bouts == 0 { 0.0 } else { report.hits as f64 / report.bouts as f64 };
-            report.interval = interval(report.hits, report.bouts);
+                if report.trials == 0 { 0.0 } else { report.hits as f64 / report.trials as f64 };
+            report.interval = interval(report.hits, report.trials);
             report.about = described(&plugin.attack);
             attacks.push(report);
         }

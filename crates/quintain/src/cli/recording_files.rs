@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// The file system, recording which files are read and written.
 #[derive(Default)]
-pub(super) struct Touched(Mutex<Record>);
+pub(super) struct RecordingFiles(Mutex<Record>);
 
 /// The recorded files, with their state when they were first read.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(super) struct Record {
 /// Time of the last change, and size. None for a file that does not exist, so that its creation counts as a change.
 type Stamp = Option<(SystemTime, u64)>;
 
-impl Touched {
+impl RecordingFiles {
     /// Records a file that other code reads.
     pub(super) fn looked_at(&self, path: &Path) {
         self.record().read.entry(path.to_owned()).or_insert_with(|| stamp(path));
@@ -55,7 +55,7 @@ impl Touched {
     }
 }
 
-impl Files for Touched {
+impl Files for RecordingFiles {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.looked_at(path);
         Disk.read(path)
@@ -137,25 +137,25 @@ mod tests {
     #[test]
     fn only_what_was_read_counts() {
         let dir = folder(&["suite.yaml", "prompt.txt"]);
-        let touched = Touched::default();
-        touched.text(&dir.path().join("suite.yaml")).unwrap();
-        touched.read(&dir.path().join("prompt.txt")).unwrap();
-        let record = touched.take();
+        let recording_files = RecordingFiles::default();
+        recording_files.text(&dir.path().join("suite.yaml")).unwrap();
+        recording_files.read(&dir.path().join("prompt.txt")).unwrap();
+        let record = recording_files.take();
         std::fs::write(dir.path().join("out.txt"), "results").unwrap();
         assert!(!record.has_changed());
         std::fs::write(dir.path().join("prompt.txt"), "another one").unwrap();
         assert!(record.has_changed());
-        assert!(!touched.take().has_changed(), "taking the record starts a new one");
+        assert!(!recording_files.take().has_changed(), "taking the record starts a new one");
     }
 
     #[test]
     fn a_file_that_appears_or_goes_is_a_change() {
         let dir = folder(&["a.txt"]);
-        let touched = Touched::default();
-        assert!(touched.read(&dir.path().join("missing.txt")).is_err());
-        let missing = touched.take();
-        touched.matching(&dir.path().join("*.txt")).unwrap();
-        let pattern = touched.take();
+        let recording_files = RecordingFiles::default();
+        assert!(recording_files.read(&dir.path().join("missing.txt")).is_err());
+        let missing = recording_files.take();
+        recording_files.matching(&dir.path().join("*.txt")).unwrap();
+        let pattern = recording_files.take();
         assert!(!missing.has_changed() && !pattern.has_changed());
         std::fs::write(dir.path().join("missing.txt"), "").unwrap();
         assert!(missing.has_changed());
@@ -167,12 +167,12 @@ mod tests {
     #[test]
     fn what_a_run_writes_is_no_change() {
         let dir = folder(&["results.yaml"]);
-        let touched = Touched::default();
-        touched.matching(&dir.path().join("*.yaml")).unwrap();
-        touched.read(&dir.path().join("results.yaml")).unwrap();
-        touched.wrote(&dir.path().join("./results.yaml"));
-        touched.wrote(&dir.path().join("more.yaml"));
-        let record = touched.take();
+        let recording_files = RecordingFiles::default();
+        recording_files.matching(&dir.path().join("*.yaml")).unwrap();
+        recording_files.read(&dir.path().join("results.yaml")).unwrap();
+        recording_files.wrote(&dir.path().join("./results.yaml"));
+        recording_files.wrote(&dir.path().join("more.yaml"));
+        let record = recording_files.take();
         std::fs::write(dir.path().join("results.yaml"), "new results").unwrap();
         std::fs::write(dir.path().join("more.yaml"), "new results").unwrap();
         assert!(!record.has_changed());

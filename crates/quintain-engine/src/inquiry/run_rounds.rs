@@ -9,17 +9,17 @@ use super::Asker;
 impl Asker<'_> {
     /// The outcomes, in the order of the inquiries. Each round asks the questions of all inquiries together, every
     /// question once.
-    pub(crate) async fn pursue<I: Inquiry>(
+    pub(crate) async fn run_rounds<I: Inquiry>(
         &self,
         inquiries: &[I],
         evidence: &mut Evidence,
     ) -> Vec<I::Outcome> {
-        let mut pursued: Vec<(Rounds, Option<I::Outcome>)> =
+        let mut progress: Vec<(Rounds, Option<I::Outcome>)> =
             inquiries.iter().map(|_| (Rounds::default(), None)).collect();
         loop {
             let mut asking = Vec::new();
             let mut questions: Vec<Question> = Vec::new();
-            for (inquiry, (rounds, outcome)) in inquiries.iter().zip(&mut pursued) {
+            for (inquiry, (rounds, outcome)) in inquiries.iter().zip(&mut progress) {
                 if outcome.is_some() {
                     continue;
                 }
@@ -44,7 +44,7 @@ impl Asker<'_> {
                 rounds.push(asked, answers.by_ref().take(count).collect());
             }
         }
-        let outcomes = inquiries.iter().zip(pursued);
+        let outcomes = inquiries.iter().zip(progress);
         outcomes
             .map(|(inquiry, (_, outcome))| outcome.unwrap_or_else(|| inquiry.unfinished()))
             .collect()

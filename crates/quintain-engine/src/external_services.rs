@@ -23,7 +23,7 @@ const REQUEST_TIME: Duration = Duration::from_mins(5);
 const WEBHOOK_TIME: Duration = Duration::from_secs(5);
 
 /// Everything that a run uses besides its MCP servers.
-pub(crate) struct Outside {
+pub(crate) struct ExternalServices {
     pub(crate) host: Host,
     pub(crate) interpreters: Interpreters,
     pub(crate) web: Web,
@@ -40,7 +40,7 @@ pub(crate) struct Outside {
     parts: usize,
 }
 
-impl Outside {
+impl ExternalServices {
     /// `env` is what code of the suite sees of the environment.
     pub(crate) fn new(consent: Consent, env: BTreeMap<String, String>, world: &World) -> Self {
         let time = millis(&env, "REQUEST_TIMEOUT_MS").unwrap_or(REQUEST_TIME);

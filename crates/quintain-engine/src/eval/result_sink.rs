@@ -7,35 +7,35 @@ use std::time::Duration;
 use quintain_evidence::tally::{Summary, Tally};
 
 use super::Job;
-use super::order::{InOrder, Ready};
+use super::ordered_results::{NextResult, OrderedResults};
 use crate::masked::{self, Emitted, MaskedCase};
 use crate::store::Writer;
 
 static NOTHING: LazyLock<HashSet<usize>> = LazyLock::new(HashSet::new);
 
-pub(super) struct Delivery<'a> {
+pub(super) struct ResultSink<'a> {
     job: &'a Job<'a>,
     store: Option<&'a Writer>,
     listen: &'a mut dyn FnMut(Emitted),
     tally: Tally,
-    order: InOrder<'a>,
+    order: OrderedResults<'a>,
     /// Positions that have a result. Tracked only if the run has a time limit.
     taken: Option<HashSet<usize>>,
 }
 
-impl<'a> Delivery<'a> {
+impl<'a> ResultSink<'a> {
     pub(super) fn new(
         job: &'a Job<'a>,
         store: Option<&'a Writer>,
         listen: &'a mut dyn FnMut(Emitted),
     ) -> Self {
-        let earlier = job.earlier.map_or(&*NOTHING, |earlier| &earlier.done);
+        let previous = job.previous.map_or(&*NOTHING, |previous| &previous.done);
         Self {
             job,
             store,
             listen,
             tally: Tally::new(job.info),
-            order: InOrder::new(job.plan.seats.len(), earlier),
+            order: OrderedResults::new(job.plan.cases.len(), previous),
             taken: job.settings.max_time.map(|_| HashSet::new()),
         }
     }
@@ -66,17 +66,17 @@ impl<'a> Delivery<'a> {
 
     async fn publish(&mut self) {
         while let Some(ready) = self.order.ready() {
-            let result = match (ready, self.job.earlier) {
-                (Ready::Now(result), _) => Some(result),
-                (Ready::PreviousRun(at), Some(earlier)) => {
-                    let stored = earlier.store.case(&earlier.run, at).await;
+            let result = match (ready, self.job.previous) {
+                (NextResult::Now(result), _) => Some(result),
+                (NextResult::PreviousRun(at), Some(previous)) => {
+                    let stored = previous.store.case(&previous.run, at).await;
                     let stored = stored.unwrap_or_else(|error| {
                         tracing::warn!(%error, ordinal = at, "cannot show a result of the previous run");
                         None
                     });
                     stored.map(|stored| masked::case(stored, &self.job.world.redactor))
                 }
-                (Ready::PreviousRun(_), None) => None,
+                (NextResult::PreviousRun(_), None) => None,
             };
             if let Some(result) = result {
                 self.tally.add(&result);

@@ -8,11 +8,11 @@ use quintain_evidence::event::RunInfo;
 use quintain_suite::suite::SuiteFile;
 use quintain_wire::redact::MASK;
 
-use crate::cli::Desk;
-use crate::cli::suite::{self, Wrong, say};
+use crate::cli::App;
+use crate::cli::suite::{self, CliError, cli_error};
 use crate::cli::target::{Given, TargetArgs};
 
-pub(in crate::cli) struct Begun {
+pub(in crate::cli) struct ResumedRun {
     pub(in crate::cli) store: Store,
     pub(in crate::cli) run: Run,
     pub(in crate::cli) info: RunInfo,
@@ -23,7 +23,7 @@ pub(in crate::cli) struct Begun {
     texts: Vec<SuiteText>,
 }
 
-impl Begun {
+impl ResumedRun {
     pub(in crate::cli) async fn find(
         store: Store,
         wanted: &str,
@@ -44,12 +44,12 @@ impl Begun {
         Ok(Self { store, run, info, retry_errors, given, texts })
     }
 
-    fn refuse_masked(&self) -> Result<(), Wrong> {
+    fn refuse_masked(&self) -> Result<(), CliError> {
         let given = |text: &SuiteText| is_given(&text.name) && text.text.contains(MASK);
         if self.given.is_masked() || self.texts.iter().any(given) {
             let what = "the command line of this run contained secrets, which are not stored";
             let help = "name the target again (`--url URL` or `-- COMMAND`), or start a new run";
-            return Err(say(what, Some(help.to_owned())));
+            return Err(cli_error(what, Some(help.to_owned())));
         }
         Ok(())
     }
@@ -58,10 +58,10 @@ impl Begun {
     /// are read from disk if they differ from the stored text only in secrets.
     pub(in crate::cli) fn unmasked(
         &self,
-        desk: &Desk,
-    ) -> Result<(Vec<SuiteFile>, Option<PathBuf>), Wrong> {
+        app: &App,
+    ) -> Result<(Vec<SuiteFile>, Option<PathBuf>), CliError> {
         self.refuse_masked()?;
-        Ok((self.files(desk)?, self.given.elsewhere(&desk.context.cwd)))
+        Ok((self.files(app)?, self.given.elsewhere(&app.context.cwd)))
     }
 
     /// The target of the run: from this command line, else as stored. Returns it with the options that apply, and the
@@ -70,21 +70,21 @@ impl Begun {
         &self,
         args: &TargetArgs,
         chosen: Option<&str>,
-        desk: &Desk,
-    ) -> Result<(TargetArgs, TargetRequest, Vec<SuiteFile>), Wrong> {
-        let over = args.over(&self.given, desk);
+        app: &App,
+    ) -> Result<(TargetArgs, TargetRequest, Vec<SuiteFile>), CliError> {
+        let over = args.over(&self.given, app);
         let mut request = over.request()?;
         if args.is_named() {
-            let files = if args.config.is_empty() { self.files(desk)? } else { over.files(desk)? };
+            let files = if args.config.is_empty() { self.files(app)? } else { over.files(app)? };
             return Ok((over, request, files));
         }
         // Never attack a default suite of the working directory instead of the target of the run.
         if self.texts.is_empty() && !over.is_named() {
             let help = "name the target again: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
             let what = format!("{} does not say how its target was started", self.run.id);
-            return Err(say(what, Some(help.to_owned())));
+            return Err(cli_error(what, Some(help.to_owned())));
         }
-        let (files, folder) = self.unmasked(desk)?;
+        let (files, folder) = self.unmasked(app)?;
         request.folder = folder;
         if !files.is_empty() {
             request.name = args.chosen().or(chosen).map(str::to_owned);
@@ -93,12 +93,12 @@ impl Begun {
     }
 
     /// The texts of the suite.
-    pub(in crate::cli) fn files(&self, desk: &Desk) -> Result<Vec<SuiteFile>, Wrong> {
+    pub(in crate::cli) fn files(&self, app: &App) -> Result<Vec<SuiteFile>, CliError> {
         let mut files = Vec::new();
         for stored in &self.texts {
             let SuiteText { name, base_dir, text } = stored;
             let path = std::path::Path::new(name).file_name().map(|file| base_dir.join(file));
-            let on_disk = path.and_then(|path| desk.files.text(&path).ok());
+            let on_disk = path.and_then(|path| app.files.text(&path).ok());
             let text = match on_disk.filter(|now| is_same_but_masked(text, now)) {
                 Some(now) => now.into(),
                 None if is_given(name) => text.clone(),
@@ -106,10 +106,10 @@ impl Begun {
                     let help = "start a new run: stored runs contain no secrets";
                     let what =
                         format!("`{name}` has changed since this run, and it contains secrets");
-                    return Err(say(what, Some(help.to_owned())));
+                    return Err(cli_error(what, Some(help.to_owned())));
                 }
                 None => {
-                    desk.console.warn(&format!("`{name}` has changed; the stored version is used"));
+                    app.console.warn(&format!("`{name}` has changed; the stored version is used"));
                     text.clone()
                 }
             };
