@@ -17,15 +17,17 @@ use super::{AnswerSources, Asker};
 use crate::interpreters::Call;
 use crate::web::Request;
 
+/// Why code without a stored answer does not run in offline mode.
+pub(crate) const OFFLINE_CODE: &str =
+    "this code was not run in the stored run, and `--offline` does not run it";
+
 /// The answer to every question in offline mode.
 fn offline(question: &Question) -> Answer {
     let why = match question {
         Question::Judge(_) => {
             "the stored run did not ask this of a judge, and `--offline` does not ask it"
         }
-        Question::Run { .. } => {
-            "this code was not run in the stored run, and `--offline` does not run it"
-        }
+        Question::Run { .. } => OFFLINE_CODE,
         Question::Post { .. } => {
             "the stored run did not send this to the web service, and `--offline` does not send it"
         }

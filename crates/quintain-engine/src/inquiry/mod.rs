@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use crate::external_services::ExternalServices;
+pub(crate) use ask::OFFLINE_CODE;
 pub(crate) use snapshots::{SnapshotWrites, Snapshots};
 pub(crate) use suite_code::{CodeError, Purpose};
 

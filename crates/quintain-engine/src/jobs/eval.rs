@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::handle::{Outcome, RunError, Running};
+use super::load_answers::{AnsweredFiles, LoadAnswers};
 use super::prepare::{
     Jobs, Kind, LoadedSuite, Notice, Prepared, Refusal, RunStore, files_of, load_suite,
     refuse_running, set_working_directory,
@@ -154,8 +155,9 @@ pub(super) async fn prepare(
     let mut env = (*jobs.world.env).clone();
     env.extend(work.variables.clone());
     let redactor = &jobs.world.redactor;
-    let (files, disk) = (files_of(&work.suite), jobs.files.clone());
-    let opened = load_suite(files, &env, disk, Purpose::Run(consent), redactor, notify);
+    let (files, disk) =
+        (files_of(&work.suite), AnsweredFiles::called(jobs.files.clone(), redactor));
+    let opened = load_suite(files, &env, disk.clone(), Purpose::Run(consent), redactor, notify);
     let mut opened = opened.ok_or(Refusal::Suite)?;
     set_working_directory(
         opened.suite.targets.iter_mut().filter_map(|one| one.as_mcp_mut()),
@@ -217,14 +219,8 @@ pub(super) async fn prepare(
         (masked::run(&info, redactor).into_owned(), None)
     };
     let world = World { env: env.into(), ..jobs.world.clone() };
-    let ready = PreparedEval {
-        consent,
-        plan,
-        settings,
-        previous,
-        recording: None,
-        extra_texts: work.extra_texts.clone(),
-    };
+    let extra_texts = work.extra_texts.iter().cloned().chain(disk.text()).collect();
+    let ready = PreparedEval { consent, plan, settings, previous, recording: None, extra_texts };
     Ok(prepared(jobs, request, info, opened, world, ready))
 }
 
@@ -249,8 +245,9 @@ pub(super) async fn prepare_rejudge(
     let mask = |value: &String| redactor.text(value).into_owned();
     let env: BTreeMap<String, String> =
         jobs.world.env.iter().map(|(name, value)| (name.clone(), mask(value))).collect();
-    let disk = jobs.files.clone();
-    let opened = load_suite(files, &env, disk, Purpose::Run(consent), redactor, notify);
+    let answers = LoadAnswers::take(&mut store.suite_texts(&run).await?);
+    let disk = AnsweredFiles::stored(jobs.files.clone(), answers, work.ask, redactor);
+    let opened = load_suite(files, &env, disk.clone(), Purpose::Run(consent), redactor, notify);
     let opened = opened.ok_or(Refusal::Suite)?;
     let repeat = Choices::of_options(&previous.options).repeat;
     let repeat = repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
@@ -294,7 +291,7 @@ pub(super) async fn prepare_rejudge(
         settings,
         previous: None,
         recording: Some(recording),
-        extra_texts: work.extra_texts.clone(),
+        extra_texts: work.extra_texts.iter().cloned().chain(disk.text()).collect(),
     };
     Ok(prepared(jobs, request, info, opened, world, ready))
 }

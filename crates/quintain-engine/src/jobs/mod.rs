@@ -5,6 +5,7 @@ mod eval;
 mod events;
 mod handle;
 mod listener;
+mod load_answers;
 mod prepare;
 mod redteam;
 mod request;
@@ -15,6 +16,7 @@ pub use eval::Choices;
 pub use events::{Cancel, StopLevel};
 pub use handle::{Outcome, RunError, RunHandle};
 pub use listener::Listener;
+pub use load_answers::LoadAnswers;
 pub use prepare::{Jobs, LoadedSuite, Notice, Prepared, Refusal, SubmitError, load_suite};
 pub use redteam::{
     chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use quintain_engine::jobs::TargetRequest;
+use quintain_engine::jobs::{LoadAnswers, TargetRequest};
 use quintain_engine::store::{Run, Store, StoreError, SuiteText};
 use quintain_evidence::event::RunInfo;
 use quintain_suite::suite::SuiteFile;
@@ -41,6 +41,7 @@ impl ResumedRun {
         let info = store.info(&run).await?;
         let mut texts = store.suite_texts(&run).await?;
         let given = Given::take(&mut texts);
+        LoadAnswers::take(&mut texts);
         Ok(Self { store, run, info, retry_errors, given, texts })
     }
 
