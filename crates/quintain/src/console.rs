@@ -103,22 +103,28 @@ impl Console {
     /// Prints a warning.
     pub(crate) fn warn(&self, text: &str) {
         let label = self.paint_err(Tone::Yellow, "warning");
-        self.err(&format!("{label}: {text}"));
+        self.drawn(&format!("{label}: {}", visible(text)));
     }
 
     /// Prints an error, with advice if there is any.
     pub(crate) fn error(&self, text: &str, help: Option<&str>) {
         let label = self.paint_err(Tone::Red, "error");
-        let mut message = format!("{label}: {text}");
+        let mut message = format!("{label}: {}", visible(text));
         if let Some(help) = help {
             let label = self.paint_err(Tone::Bold, "help");
-            let _ = write!(message, "\n{label}: {help}");
+            let _ = write!(message, "\n{label}: {}", visible(help));
         }
-        self.err(&message);
+        self.drawn(&message);
     }
 
     /// Prints text to standard error without a label.
     pub(crate) fn err(&self, text: &str) {
+        self.drawn(&visible(text));
+    }
+
+    /// Prints text that contains colours of this program to standard error. Whoever draws it makes the text of others
+    /// visible; everything without colours goes through the functions above.
+    pub(crate) fn drawn(&self, text: &str) {
         let text = self.redactor.text(text);
         let mut stderr = io::stderr().lock();
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.write_all(b"\n"));

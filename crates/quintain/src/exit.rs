@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use quintain_source::visible;
 use quintain_wire::redact::Redactor;
 
 /// How a command ended.
@@ -59,7 +60,7 @@ pub(crate) fn install_panic_hook(state_dir: Option<PathBuf>, redactor: Redactor)
         eprintln!(
             "quintain {} crashed because of a bug: {}\nplease report this with the command you ran",
             env!("CARGO_PKG_VERSION"),
-            redactor.text_now(&panic).unwrap_or_else(|| WITHHELD.into())
+            visible(&redactor.text_now(&panic).unwrap_or_else(|| WITHHELD.into()))
         );
         quintain_engine::planted::remove_own(state_dir.as_deref());
         std::process::exit(70);

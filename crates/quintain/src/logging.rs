@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use quintain_source::visible;
 use quintain_wire::redact::Redactor;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
@@ -48,7 +49,7 @@ impl<'a> MakeWriter<'a> for Clean {
 impl Write for Clean {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        io::stderr().write_all(self.0.text(&text).as_bytes())?;
+        io::stderr().write_all(visible(&self.0.text(&text)).as_bytes())?;
         Ok(line.len())
     }
 

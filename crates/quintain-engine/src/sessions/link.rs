@@ -88,6 +88,11 @@ impl Link {
         self.catalogue().tool(name).is_some()
     }
 
+    /// The error response to `tools/list`, if the server did not list its tools.
+    pub(super) fn refused_list(&self) -> Option<String> {
+        self.catalogue().refused().map(str::to_owned)
+    }
+
     /// The names of its tools, unfiltered.
     pub fn tool_names(&self) -> Vec<String> {
         self.catalogue().names().into_iter().map(str::to_owned).collect()

@@ -15,6 +15,19 @@ pub enum RouteError {
         /// A tool with a similar name.
         closest: Option<String>,
     },
+    /// No server lists the tool, and one of them did not list its tools at all.
+    #[error(
+        "MCP tool error: Tool '{tool}' not found in any connected MCP server: \
+         `{server}` did not list its tools: {why}"
+    )]
+    NotListed {
+        /// The tool.
+        tool: String,
+        /// The server without a list.
+        server: String,
+        /// Its error.
+        why: String,
+    },
     /// A server lists the tool, but the filter of the target hides it.
     #[error(
         "MCP tool error: Tool '{tool}' not found in any connected MCP server: \
@@ -79,6 +92,11 @@ pub(super) fn tool<'a>(
     let offering: Vec<&Link> = chosen.iter().filter(|link| link.has_tool(tool)).collect();
     match offering[..] {
         [] => {
+            let refused = chosen.iter().find_map(|link| Some((link.name(), link.refused_list()?)));
+            if let Some((server, why)) = refused {
+                let (tool, server) = (tool.to_owned(), server.to_owned());
+                return Err(RouteError::NotListed { tool, server, why });
+            }
             let known = chosen.iter().flat_map(Link::tool_names).filter(|name| filter.allows(name));
             let known: Vec<String> = known.collect();
             let closest = quintain_source::closest(tool, known.iter().map(String::as_str));

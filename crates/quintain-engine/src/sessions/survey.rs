@@ -13,6 +13,8 @@ pub(super) struct ToolList {
     tools: Vec<Tool>,
     by_name: HashMap<String, usize>,
     problems: Vec<String>,
+    /// The error response to `tools/list`, if there is no list.
+    refused: Option<String>,
 }
 
 impl ToolList {
@@ -21,9 +23,9 @@ impl ToolList {
         match session.list(Listable::Tools).await {
             Ok(listing) => Ok(Self::new(listing)),
             Err(CallError::Rpc { error, .. }) => {
-                let refused = format!("tools/list: {error}");
-                let problems = if error.code == METHOD_NOT_FOUND { vec![] } else { vec![refused] };
-                Ok(Self { problems, ..Self::default() })
+                let refused =
+                    (error.code != METHOD_NOT_FOUND).then(|| format!("tools/list: {error}"));
+                Ok(Self { problems: refused.iter().cloned().collect(), refused, ..Self::default() })
             }
             Err(error) => Err(error),
         }
@@ -38,7 +40,11 @@ impl ToolList {
         let tools: Vec<Tool> = listing.items.into_iter().map(Tool).collect();
         let named = tools.iter().enumerate();
         let by_name = named.filter_map(|(at, tool)| Some((tool.name()?.to_owned(), at))).collect();
-        Self { tools, by_name, problems }
+        Self { tools, by_name, problems, refused: None }
+    }
+
+    pub(super) fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
     }
 
     pub(super) fn tools(&self) -> &[Tool] {

@@ -22,7 +22,7 @@ pub(super) fn read(file: &Path, app: &App) -> Result<Vec<Suppression>, Exit> {
     if !dx.is_empty() {
         let renderer =
             if app.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
-        app.console.err(renderer.render_all(&sources, &dx).trim_end());
+        app.console.drawn(renderer.render_all(&sources, &dx).trim_end());
     }
     if dx.has_errors() { Err(Exit::Usage) } else { Ok(found) }
 }

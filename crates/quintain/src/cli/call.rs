@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use quintain_content::schema::{self, Fault};
-use quintain_engine::Sessions;
 use quintain_engine::exchange::notice;
+use quintain_engine::{RouteError, Sessions};
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::tool_call::{self, ToolCall};
 use quintain_source::visible;
@@ -101,7 +101,7 @@ pub(super) async fn run(mut args: Args, app: &App) -> Exit {
     }
     let show_frames = || {
         if args.frames {
-            console.err(&render::frames(&tape, console));
+            console.drawn(&render::frames(&tape, console));
         }
     };
     let sessions = match target::open(&target, &world, app).await {
@@ -143,7 +143,11 @@ pub(super) async fn run(mut args: Args, app: &App) -> Exit {
             }
             report(&exchange, args.json, app)
         }
-        Err(error) => fail(&error.to_string(), None, Exit::Usage),
+        Err(error) => {
+            let is_refused = matches!(error, RouteError::NotListed { .. });
+            let exit = if is_refused { Exit::Unreachable } else { Exit::Usage };
+            fail(&error.to_string(), None, exit)
+        }
     };
     sessions.close().await;
     show_frames();

@@ -138,7 +138,7 @@ pub(crate) fn parse(context: &Context, redactor: &Redactor) -> Result<Cli, Exit>
                 Exit::Passed
             }
             _ => {
-                console.err(text.trim_end());
+                console.drawn(text.trim_end());
                 Exit::Usage
             }
         }

@@ -120,7 +120,7 @@ pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, app: &App) {
     if !diagnostics.is_empty() {
         let renderer =
             if app.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
-        app.console.err(renderer.render_all(sources, diagnostics).trim_end());
+        app.console.drawn(renderer.render_all(sources, diagnostics).trim_end());
     }
 }
 
