@@ -8,7 +8,8 @@ use tokio::time::{Instant, timeout};
 use crate::era::{Agreement, Choice, Era, NoAgreement, legacy, modern};
 use crate::frame::Recording;
 use crate::limits::Limits;
-use crate::rpc::{CallError, Connection, Deadline, Responder};
+use crate::redact::Redactor;
+use crate::rpc::{CallError, Connection, Deadline, Notice, Responder};
 use crate::session::Session;
 use crate::transport::TransportError;
 use crate::transport::courier::HttpConfig;
@@ -19,6 +20,9 @@ use crate::transport::stdio::{StdioConfig, StdioTransport};
 /// How long to wait for a modern response before also trying the legacy era. Some servers ignore unknown requests and
 /// would block the connection; a slow server loses nothing, because both requests stay open.
 const PROBE: Duration = Duration::from_secs(2);
+
+/// Maximum number of characters to quote of what a server sent instead of a response.
+const EXCERPT: usize = 80;
 
 /// Which HTTP transport to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,6 +85,14 @@ pub enum ConnectError {
     /// The transport works, but client and server did not agree on a version.
     #[error(transparent)]
     NoAgreement(#[from] NoAgreement),
+    /// The server sent no response to the first request, but something else.
+    #[error("{error}; {sent}")]
+    SentInstead {
+        /// The error of the request.
+        error: NoAgreement,
+        /// What the server sent, in words.
+        sent: String,
+    },
 }
 
 impl ConnectError {
@@ -96,7 +108,9 @@ impl ConnectError {
             }
             Self::NotSpoken { .. } => false,
             Self::Transport(error) => refused(error),
-            Self::NoAgreement(error) => transport_of(error).is_some_and(refused),
+            Self::NoAgreement(error) | Self::SentInstead { error, .. } => {
+                transport_of(error).is_some_and(refused)
+            }
         }
     }
 }
@@ -105,6 +119,41 @@ fn transport_of(error: &NoAgreement) -> Option<&TransportError> {
     match error {
         NoAgreement::Call(CallError::Transport(error)) => Some(error),
         _ => None,
+    }
+}
+
+/// Adds what the server sent instead of a response, which usually explains why there is none: a server that logs to
+/// its standard output, or responds with another id.
+fn explained(error: NoAgreement, connection: &Connection, options: &Options) -> ConnectError {
+    let unanswered = match &error {
+        NoAgreement::Call(CallError::TimedOut { .. }) => true,
+        NoAgreement::Call(CallError::Transport(error)) => error.status().is_none(),
+        _ => false,
+    };
+    if !unanswered {
+        return error.into();
+    }
+    let (is_http, redactor) = (connection.transport().is_http(), options.recording.redactor());
+    let notices = connection.take_notices().0;
+    match notices.iter().find_map(|notice| sent_instead(notice, is_http, redactor)) {
+        Some(sent) => ConnectError::SentInstead { error, sent },
+        None => error.into(),
+    }
+}
+
+fn sent_instead(notice: &Notice, is_http: bool, redactor: &Redactor) -> Option<String> {
+    match notice {
+        Notice::Garbled { excerpt, .. } => {
+            let text = String::from_utf8_lossy(excerpt);
+            let shown: String = text.trim().chars().take(EXCERPT).collect();
+            let verb = if is_http { "sent text" } else { "wrote text to stdout" };
+            Some(format!("the server {verb} that is not JSON-RPC: `{shown}`"))
+        }
+        Notice::Stray { id } => {
+            let shown: String = redactor.text(id).chars().take(EXCERPT).collect();
+            Some(format!("the server sent a response with an unknown id: `{shown}`"))
+        }
+        Notice::Notification { .. } | Notice::Asked { .. } => None,
     }
 }
 
@@ -159,11 +208,10 @@ async fn connect_stdio(config: &StdioConfig, options: &Options) -> Result<Sessio
             if options.protocol == Choice::Auto =>
         {
             let connection = open().await?;
-            let agreement =
-                legacy::handshake(&connection, options.protocol, options.deadline).await?;
-            Ok(Session::new(connection, agreement, options.deadline))
+            let agreed = legacy::handshake(&connection, options.protocol, options.deadline).await;
+            session(connection, agreed, options)
         }
-        agreed => Ok(Session::new(connection, agreed?, options.deadline)),
+        agreed => session(connection, agreed, options),
     }
 }
 
@@ -179,8 +227,8 @@ async fn connect_streamable(
         options.limits,
     )
     .await?;
-    let agreement = agree(&connection, options).await?;
-    Ok(Session::new(connection, agreement, options.deadline))
+    let agreed = agree(&connection, options).await;
+    session(connection, agreed, options)
 }
 
 async fn connect_sse(config: &HttpConfig, options: &Options) -> Result<Session, ConnectError> {
@@ -194,8 +242,19 @@ async fn connect_sse(config: &HttpConfig, options: &Options) -> Result<Session, 
     )
     .await?;
     // The modern era does not have this transport.
-    let agreement = legacy::handshake(&connection, options.protocol, options.deadline).await?;
-    Ok(Session::new(connection, agreement, options.deadline))
+    let agreed = legacy::handshake(&connection, options.protocol, options.deadline).await;
+    session(connection, agreed, options)
+}
+
+fn session(
+    connection: Connection,
+    agreed: Result<Agreement, NoAgreement>,
+    options: &Options,
+) -> Result<Session, ConnectError> {
+    match agreed {
+        Ok(agreement) => Ok(Session::new(connection, agreement, options.deadline)),
+        Err(error) => Err(explained(error, &connection, options)),
+    }
 }
 
 async fn agree(connection: &Connection, options: &Options) -> Result<Agreement, NoAgreement> {

@@ -427,7 +427,9 @@ impl Sink for Shared {
             Message::Notification { method, params } => self.notified(method, params),
             Message::Request { id, method, params } => self.asked(id, method, &params),
             Message::Garbled { why } => {
-                let excerpt = frame.slice(..frame.len().min(EXCERPT));
+                // Masked before it is cut, since the redactor does not recognise half a secret.
+                let masked = self.recording.redactor().bytes(&frame);
+                let excerpt = masked.slice(..masked.len().min(EXCERPT));
                 self.notices.push(Notice::Garbled { why, excerpt });
             }
         });
