@@ -204,11 +204,23 @@ pub(super) fn summary(scan: &Scan) -> String {
     }
     let told = if told.is_empty() { "no findings".to_owned() } else { told.join(", ") };
     let disabled = if disabled > 0 { format!(" ({disabled} disabled)") } else { String::new() };
-    let not_run = if listed == 0 {
-        "; no server was started, so what they list was not checked (use `--start`)"
-    } else {
-        ""
+    let count = |is: fn(&Line) -> bool| scan.lines().filter(|line| is(line)).count();
+    let failed = count(|line| line.failure().is_some());
+    let skipped = count(|line| matches!(line.state, State::Skipped(_)));
+    let incomplete =
+        count(|line| line.surface().is_some_and(|surface| !surface.problems.is_empty()));
+    let mut not_run = match (listed, failed, skipped) {
+        (0, 0, 0) => {
+            "; no server was started, so what they list was not checked (use `--start`)".to_owned()
+        }
+        (0, 0, _) => "; no server was started, so what they list was not checked".to_owned(),
+        (_, 0, _) => String::new(),
+        _ => format!("; {} failed, so what they list was not checked", counted(failed, "server")),
     };
+    if incomplete > 0 {
+        let servers = counted(incomplete, "server");
+        let _ = write!(not_run, "; {servers} with problems, so not everything was checked");
+    }
     let accepted = match scan.suppressed.len() {
         0 => String::new(),
         count => format!(" ({count} accepted)"),
