@@ -215,7 +215,8 @@ pub(super) fn summary(scan: &Scan) -> String {
         }
         (0, 0, _) => "; no server was started, so what they list was not checked".to_owned(),
         (_, 0, _) => String::new(),
-        _ => format!("; {} failed, so what they list was not checked", counted(failed, "server")),
+        (_, 1, _) => "; 1 server failed, so what it lists was not checked".to_owned(),
+        _ => format!("; {failed} servers failed, so what they list was not checked"),
     };
     if incomplete > 0 {
         let servers = counted(incomplete, "server");
