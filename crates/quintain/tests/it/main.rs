@@ -9,6 +9,7 @@ mod codes;
 mod commands;
 mod corpus;
 mod destructive;
+mod escapes;
 mod examples;
 mod harm;
 mod limits;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
     trials.extend(destructive::trials());
     trials.extend(budgets::trials());
     trials.extend(stranger::trials());
+    trials.extend(escapes::trials());
     trials.extend(secrets::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),

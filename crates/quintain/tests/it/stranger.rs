@@ -12,7 +12,7 @@ use std::thread;
 
 use libtest_mimic::{Failed, Trial};
 
-const QUINTAIN: &str = env!("CARGO_BIN_EXE_quintain");
+pub(crate) const QUINTAIN: &str = env!("CARGO_BIN_EXE_quintain");
 /// A script that records its own name when it runs.
 const TRAP: &str = "import os, sys\n\
     folder, name = os.path.split(os.path.abspath(__file__))\n\
@@ -157,7 +157,7 @@ fn every_command_is_sorted() -> Result<(), Failed> {
 }
 
 /// The commands that `--help` lists, at any depth.
-fn commands(of: &str, found: &mut Vec<String>) -> Result<(), Failed> {
+pub(crate) fn commands(of: &str, found: &mut Vec<String>) -> Result<(), Failed> {
     let output = Command::new(QUINTAIN).args(of.split_whitespace()).arg("--help").output()?;
     let help = String::from_utf8_lossy(&output.stdout).into_owned();
     let section = help.split("\nCommands:\n").nth(1).unwrap_or_default();
@@ -259,7 +259,7 @@ impl Ground {
     }
 }
 
-fn python() -> String {
+pub(crate) fn python() -> String {
     std::env::var("QUINTAIN_PEER_PYTHON").unwrap_or_else(|_| "python3".to_owned())
 }
 

@@ -1,0 +1,6 @@
+from ran import ran
+
+
+def get_config():
+    ran("settings")
+    return "hello"
