@@ -59,8 +59,32 @@ const UNREACHABLE: [&str; 14] = [
     "network is unreachable",
     "fetch failed",
 ];
+/// Phrases of errors that a target gives while it does not work, whatever it is asked.
+const OUTAGES: [&str; 9] = [
+    "rate limit",
+    "ratelimit",
+    "too many requests",
+    "429",
+    "503",
+    "502 bad gateway",
+    "service unavailable",
+    "temporarily unavailable",
+    "overloaded",
+];
 /// Number of characters searched: failures are reported at the beginning.
 const LOOK: usize = 160;
+
+/// Whether an outcome is an error that a target gives while it is overloaded or not available.
+pub fn is_outage(outcome: &Outcome) -> bool {
+    let is_error = matches!(outcome, Outcome::ToolError(_) | Outcome::RpcError { .. });
+    if !is_error {
+        return false;
+    }
+    let said = outcome.said();
+    let end = said.floor_char_boundary(LOOK.min(said.len()));
+    let said = said[..end].to_lowercase();
+    OUTAGES.iter().any(|phrase| said.contains(phrase))
+}
 
 /// Whether an outcome is a success, formally and by its text.
 pub fn accepted(outcome: &Outcome) -> bool {

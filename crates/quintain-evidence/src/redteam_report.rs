@@ -30,6 +30,9 @@ pub struct RedteamReport {
     /// What ended the run early, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<String>,
+    /// Why the run says nothing about the target as a whole: it did not list its tools, or answered no trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreachable: Option<String>,
     /// Files around a started target that changed during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FileChange>,
@@ -45,18 +48,29 @@ pub struct RedteamReport {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AttackReport {
     pub attack: String,
-    /// Number of attacked places.
+    /// Number of attacked places where the target answered.
     #[serde(rename = "bouts")]
     pub trials: usize,
     /// Number of attacked places where it worked.
     pub hits: usize,
     pub attempts: usize,
+    /// Number of attacked places where the target did not answer, so that they show nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unanswered: usize,
+    /// Number of planned places that the run did not reach, or not completely.
+    #[serde(default, rename = "leftOut", skip_serializing_if = "is_zero")]
+    pub left_out: usize,
     /// Attack success rate, and its 95 % confidence interval (Wilson).
     pub rate: f64,
     pub interval: (f64, f64),
     /// Its description, if a suite defines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<Box<DefinedAttack>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// An attack that a suite defines, for readers of the report who do not have the suite.
@@ -248,6 +262,7 @@ impl Covered {
             State::ByDesign => format!("{} by design", self.by_design),
             State::Accepted => format!("{} accepted", self.accepted),
             State::Clean => "nothing found".to_owned(),
+            State::Partial => "partly tested".to_owned(),
             State::NotRun | State::NoAttack => "not run".to_owned(),
         }
     }
@@ -288,8 +303,10 @@ pub enum State {
     ByDesign,
     /// Everything that was found is accepted by a baseline.
     Accepted,
-    /// At least one attack ran, and none found anything.
+    /// At least one attack ran, all that ran reached all their places, and none found anything.
     Clean,
+    /// Nothing was found, but some places of its attacks were not reached or did not answer.
+    Partial,
     /// There are attacks for it, and none of them ran.
     NotRun,
     /// There is no attack for it.

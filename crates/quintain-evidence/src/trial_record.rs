@@ -14,4 +14,19 @@ pub struct TrialRecord {
     /// Whether the attack worked.
     pub hit: bool,
     pub findings: Vec<Finding>,
+    #[serde(default)]
+    pub state: TrialState,
+}
+
+/// Whether a trial says anything about its place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialState {
+    /// The target answered, so a trial without a hit means that the attack does not work there.
+    #[default]
+    Answered,
+    /// Nothing that was sent got an answer of a working target.
+    Unanswered,
+    /// No attempt was possible or allowed there.
+    NotSent,
 }

@@ -4,6 +4,7 @@
 //! An attack is pure. It names its aims, writes attempts and reads the evidence; the engine sends the attempts,
 //! observes what happens outside the wire, and repeats hits.
 
+mod answered;
 mod any;
 mod attempt;
 mod brief;

@@ -115,6 +115,7 @@ pub(crate) fn covered(coverage: &Coverage) -> String {
         ("by design", of(&[State::ByDesign], usize::MAX)),
         ("accepted", of(&[State::Accepted], usize::MAX)),
         ("clean", of(&[State::Clean], MAX_UNTROUBLED)),
+        ("partly tested", of(&[State::Partial], MAX_UNTROUBLED)),
         ("not run", of(&[State::NotRun, State::NoAttack], MAX_UNTROUBLED)),
     ];
     let shown = parts.iter().filter(|(_, ids)| !ids.is_empty());

@@ -4,9 +4,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use quintain_evidence::evidence::{Exchange, Observation, Outcome};
+use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_evidence::finding::Confidence;
 use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::trial_record::TrialState;
 use quintain_redteam::attack::lasting;
 use quintain_redteam::attack::{Action, Aim, Attempt, Hit, TargetView, Trial, Tried};
 use quintain_redteam::knowledge::destroys;
@@ -16,7 +18,9 @@ use super::budget::Budget;
 use super::clock::Meter;
 use super::findings;
 use super::identity_sessions::IdentitySessions;
+use super::learn;
 use super::observer::Observer;
+use super::own_credentials;
 use super::raw::RawConnections;
 use super::silent_tools::SilentTools;
 use super::trial_plan::TrialPlan;
@@ -65,6 +69,7 @@ pub(super) struct TrialOutcome {
     /// The last attempt, for reports of trials without a hit.
     pub(super) last: Option<Tried>,
     pub(super) crash: Option<Tried>,
+    pub(super) state: TrialState,
 }
 
 /// A hit after confirmation.
@@ -94,6 +99,7 @@ impl Executor<'_> {
             self.trial_plan.attempts(plugin, &aim, 0)
         };
         self.record_marks(at, &aim, &attempts);
+        let is_possible = attempts.iter().any(|attempt| self.is_allowed(attempt));
         let mut crash = None;
         let tried = self.waves(plugin, &aim, attempts, &mut crash).await;
         let mut outcome = TrialOutcome {
@@ -104,9 +110,31 @@ impl Executor<'_> {
             hits: Vec::new(),
             last: None,
             crash,
+            state: TrialState::Answered,
         };
         let trial = Trial { view: self.view, aim: &outcome.aim, tried: &tried };
         let mut hits = plugin.attack.detect(&trial);
+        if plugin.attack.meta().id == own_credentials::ATTACK && hits.is_empty() {
+            hits.extend(own_credentials::in_trial(&trial, &self.world.redactor));
+        }
+        if tried.iter().any(has_ended) && self.ends_always(&outcome.aim, &tried).await {
+            // Nothing distinguishes the attack from a harmless call.
+            outcome.crash = None;
+            hits.retain(|hit| {
+                let mut shown = tried.iter().filter(|one| Some(one.attempt.set) == hit.set);
+                !shown.any(has_ended)
+            });
+        }
+        let trial = Trial { view: self.view, aim: &outcome.aim, tried: &tried };
+        if hits.is_empty() && outcome.crash.is_none() {
+            outcome.state = if !is_possible {
+                TrialState::NotSent
+            } else if trial.is_answered() {
+                TrialState::Answered
+            } else {
+                TrialState::Unanswered
+            };
+        }
         hits.sort_by_key(|hit| hit.set);
         let _confirming = (!hits.is_empty()).then(|| self.meter.confirm());
         let mut forms: HashMap<&'static str, usize> = HashMap::new();
@@ -171,6 +199,29 @@ impl Executor<'_> {
         ConfirmedHit { hit, tried, identity }
     }
 
+    /// Whether a harmless call of the tool that ended the server ends it, too.
+    async fn ends_always(&self, aim: &Aim, tried: &[Tried]) -> bool {
+        let ended = tried.iter().find(|one| has_ended(one));
+        let tool = ended.and_then(|one| {
+            one.attempt.action.steps().iter().find_map(|step| match step {
+                Step::Call(call) => Some(call.tool.as_str()),
+                Step::Request { .. } => None,
+            })
+        });
+        let Some(tool) = tool else { return false };
+        let server = aim.place.server();
+        let Some(baseline) = self.view.knowledge.baseline(server, tool) else {
+            let mut silent = self.view.knowledge.silent.iter();
+            return silent.any(|one| one.tool == tool && one.why == learn::DEADLY);
+        };
+        let allowed =
+            self.sessions_by_identity.first().is_some_and(|one| one.allows(&baseline.step));
+        if !allowed || !self.budget.take() {
+            return false;
+        }
+        has_exit(&self.alone(std::slice::from_ref(&baseline.step), 0).await)
+    }
+
     fn record_marks(&self, at: usize, aim: &Arc<Aim>, attempts: &[Attempt]) {
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
         for attempt in attempts {
@@ -221,6 +272,7 @@ impl Executor<'_> {
                 hits,
                 last: None,
                 crash: None,
+                state: TrialState::Answered,
             });
         }
         late
@@ -312,8 +364,7 @@ impl Executor<'_> {
             let last = evidence.last().map(|exchange| &exchange.outcome);
             unanswered += usize::from(matches!(last, Some(Outcome::TimedOut { .. })));
             self.silent_tools.record(&attempt, last);
-            let died =
-                evidence.observations.iter().any(|one| matches!(one, Observation::Exit { .. }));
+            let died = has_exit(&evidence);
             let one = Tried { attempt, evidence };
             if died && !matches!(one.attempt.action, Action::Frame { .. }) && crash.is_none() {
                 *crash = Some(one.clone());
@@ -340,6 +391,15 @@ impl Executor<'_> {
             .or(self.sessions_by_identity.first());
         identity_sessions.is_some_and(|identity_sessions| identity_sessions.may(attempt))
     }
+}
+
+fn has_ended(tried: &Tried) -> bool {
+    has_exit(&tried.evidence)
+}
+
+/// Whether the process of the target ended.
+fn has_exit(evidence: &Evidence) -> bool {
+    evidence.observations.iter().any(|one| matches!(one, Observation::Exit { .. }))
 }
 
 fn sets_of(tried: &[Tried]) -> BTreeSet<usize> {

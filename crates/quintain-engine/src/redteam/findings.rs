@@ -92,7 +92,8 @@ impl<'a> FindingWriter<'a> {
             let usual = key.attack == finding.rule && key.place == finding.place.key();
             finding.trial = (!usual).then(|| key.clone());
         }
-        TrialRecord { key, place: place.clone(), attempts: outcome.attempts, hit, findings }
+        let (place, attempts, state) = (place.clone(), outcome.attempts, outcome.state);
+        TrialRecord { key, place, attempts, hit, findings, state }
     }
 
     /// The record of a trial that was repeated because of late observations.

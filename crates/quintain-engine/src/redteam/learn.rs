@@ -26,6 +26,8 @@ const MAX_UNANSWERED_TOOLS: usize = 2;
 const LITTLE_TIME: Duration = Duration::from_secs(4);
 /// Why a tool that does not answer has no valid call.
 pub(super) const NO_ANSWER: &str = "it did not answer in time";
+/// Why a tool whose calls end the server has no valid call.
+pub(super) const DEADLY: &str = "every call ended the server, a harmless one, too";
 /// Number of rounds. Each uses values from the earlier ones.
 const ROUNDS: usize = 3;
 /// Learning gets at most a third of the time limit. Without a limit, no further round starts after `ENOUGH`.

@@ -13,6 +13,7 @@ mod learn;
 mod listener;
 mod model;
 mod observer;
+mod own_credentials;
 mod own_objects;
 mod plan;
 mod previous;
@@ -45,7 +46,7 @@ use quintain_evidence::redteam_report::{FileChange, NotRun, RedteamReport};
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::{Summary, Tally};
-use quintain_evidence::trial_record::TrialKey;
+use quintain_evidence::trial_record::{TrialKey, TrialState};
 use quintain_redteam::accepted_findings::{part_suppressed, unused};
 use quintain_redteam::attack::{Capabilities, TargetView};
 use quintain_redteam::knowledge::Knowledge;
@@ -165,6 +166,11 @@ pub async fn execute(
     let redteam_run = &RedteamRun { orders: &orders, ..*redteam_run };
     let view = surveyed.view();
     let mut plan = Plan::of(redteam_run.orders, &view);
+    if let Some(at) = plan.place_of(redteam_run.orders, own_credentials::ATTACK) {
+        let redactor = &redteam_run.world.redactor;
+        let shown = own_credentials::in_surfaces(&surveyed.surfaces, redactor);
+        plan.statics.extend(shown.into_iter().map(|hit| (at, hit)));
+    }
     let planned = plan.len();
     let info = RunInfo { planned, ..info };
     let mut attack_phase = AttackPhase {
@@ -189,6 +195,7 @@ pub async fn execute(
     }
     (attack_phase.listen)(Event::Phase(Phase::Attack).into());
     attack_phase.load_previous(&mut plan).await?;
+    attack_phase.counts.plan(&plan);
     let mut executor = surveyed.executor(redteam_run, &setup, &view);
     if let Some(left) = setup.budget.time_left() {
         // Trials run concurrently, which saves time even if the target handles one call at a time.
@@ -211,6 +218,8 @@ pub async fn execute(
     let left: Vec<&str> = surveyed.knowledge.silent.iter().map(|one| one.tool.as_str()).collect();
     not_run.extend(setup.gate.blocked(&left));
     not_run.extend(attack_phase.trials_not_run(planned, cut_short.as_deref()));
+    not_run.extend(surveyed.not_listed());
+    not_run.extend(attack_phase.unanswered());
     let changes = setup.restore();
     let ended = Ended { not_run, changes, cut_short, clock, started };
     Ok(attack_phase.finish(&setup, &surveyed, ended).await)
@@ -256,6 +265,24 @@ impl Surveyed {
     async fn close(&self) {
         let closing = join_all(self.sessions_by_identity.iter().map(IdentitySessions::close));
         let _ = tokio::time::timeout(CLOSE, closing).await;
+    }
+
+    /// What the target did not list.
+    fn not_listed(&self) -> Vec<NotRun> {
+        let problems = self.surfaces.iter().flat_map(|(_, surface)| &surface.problems);
+        let not_run = problems.map(|problem| {
+            let (what, why) = problem.split_once(": ").unwrap_or(("the survey", problem));
+            NotRun { what: what.to_owned(), why: why.to_owned() }
+        });
+        not_run.collect()
+    }
+
+    /// Why a server has no tools to attack, if it failed to list them.
+    fn unlisted_tools(&self) -> Option<String> {
+        let empty = self.surfaces.iter().filter(|(_, surface)| surface.tools.is_empty());
+        let mut problems = empty.flat_map(|(_, surface)| &surface.problems);
+        let failed = problems.find(|problem| problem.starts_with("tools/list: "))?;
+        Some(format!("the target did not list its tools: {failed}"))
     }
 
     fn view(&self) -> TargetView<'_> {
@@ -371,7 +398,7 @@ impl AttackPhase<'_> {
                     Some(Some((key, outcome))) => {
                         // A trial that the budget cut short proves nothing. Resuming the run repeats it.
                         let whole = !executor.budget.is_spent();
-                        if whole || outcome.attempts > 0 {
+                        if whole || !outcome.struck.is_empty() || outcome.crash.is_some() {
                             self.record_trial(key, outcome, whole).await;
                         }
                     }
@@ -392,13 +419,25 @@ impl AttackPhase<'_> {
     }
 
     async fn record_trial(&mut self, key: TrialKey, outcome: TrialOutcome, whole: bool) {
-        self.trials_run.insert((key.attack.clone(), key.place.clone()));
-        let row = self.rows.of_trial(self.redteam_run.orders, &outcome);
+        let state = outcome.state;
+        if whole {
+            self.counts.finished(&key);
+        }
+        if state == TrialState::Answered {
+            self.trials_run.insert((key.attack.clone(), key.place.clone()));
+        }
+        let row = (state != TrialState::NotSent)
+            .then(|| self.rows.of_trial(self.redteam_run.orders, &outcome));
         let record = self.finding_writer.record(key, outcome);
+        // Resuming the run repeats what the target did not answer.
+        let whole = whole && state != TrialState::Unanswered;
         if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
             writer.trial(&record).await;
         }
-        self.keep(row, whole).await;
+        match row {
+            Some(row) => self.keep(row, whole).await,
+            None => self.finished_trials += 1,
+        }
         self.counts.add_trial(record);
     }
 
@@ -421,11 +460,24 @@ impl AttackPhase<'_> {
         Some(NotRun { what: format!("{left} of {planned} trials"), why })
     }
 
+    /// The trials that the target did not answer.
+    fn unanswered(&self) -> Option<NotRun> {
+        let (answered, unanswered) = self.counts.answers();
+        let what = format!("{unanswered} of {} trials", answered + unanswered);
+        let why = "the target did not answer as a working target does".to_owned();
+        (unanswered > 0).then_some(NotRun { what, why })
+    }
+
     async fn finish(self, setup: &Setup, surveyed: &Surveyed, ended: Ended) -> Outcome {
         let Ended { not_run, changes, cut_short, clock, started } = ended;
         let orders = self.redteam_run.orders;
         let mut summary = self.tally.finish(started.elapsed(), self.interrupted);
         let knowledge = &surveyed.knowledge;
+        let unreachable = surveyed.unlisted_tools().or_else(|| match self.counts.answers() {
+            (0, 1..) => Some("the target answered no attack".to_owned()),
+            _ => None,
+        });
+        let cut_short = cut_short.or_else(|| unreachable.clone());
         let (findings, attacks, tools) = self.counts.finish(orders, &surveyed.surfaces, knowledge);
         let (findings, suppressed) = part_suppressed(findings, &orders.suppressions, &orders.today);
         let (findings, suppressed) = (merge_places(findings), merge_places(suppressed));
@@ -453,6 +505,7 @@ impl AttackPhase<'_> {
             calls: setup.budget.calls(),
             seed: orders.seed,
             cut_short,
+            unreachable,
             changes,
             learned: insight(knowledge),
             ..RedteamReport::default()

@@ -75,6 +75,13 @@ impl Plan {
         plan
     }
 
+    /// The position of an attack that is ordered, and that has what it needs.
+    pub(super) fn place_of(&self, orders: &Orders, attack: &str) -> Option<usize> {
+        let at = orders.plugins.iter().position(|one| one.attack.meta().id == attack)?;
+        let is_able = !self.not_run.iter().any(|one| one.what == attack);
+        is_able.then_some(at)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.statics.len() + self.waves.iter().map(|wave| wave.trials.len()).sum::<usize>()
     }

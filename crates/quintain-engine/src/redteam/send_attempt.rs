@@ -5,6 +5,7 @@ use std::time::Duration;
 use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_evidence::probe::Step;
 use quintain_redteam::attack::{Action, Attempt, HttpRequest};
+use quintain_wire::rpc::CallError;
 use serde_json::json;
 
 use super::executor::Executor;
@@ -61,7 +62,7 @@ impl Executor<'_> {
     }
 
     /// Sends steps over separate sessions.
-    async fn alone(&self, steps: &[Step], identity: usize) -> Evidence {
+    pub(super) async fn alone(&self, steps: &[Step], identity: usize) -> Evidence {
         let mut evidence = Evidence::default();
         let Some(identity_sessions) = self.sessions_by_identity.get(identity) else {
             return evidence;
@@ -166,7 +167,11 @@ impl Executor<'_> {
                         evidence.observations.push(Observation::Exit { why: ended.to_string() });
                         Outcome::Closed { why: error.to_string() }
                     }
-                    None => Outcome::Refused { why: error.to_string() },
+                    // A server that does not know this request is alive.
+                    None => match error {
+                        CallError::Rpc { .. } => Outcome::Reply(json!({})),
+                        error => Outcome::Refused { why: error.to_string() },
+                    },
                 },
                 Err(_) => Outcome::TimedOut { after: PING_TIMEOUT },
             };

@@ -6,6 +6,7 @@ use quintain_evidence::evidence::Evidence;
 use quintain_evidence::finding::Confidence;
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Component, Grade, PromptText, TargetName};
+use quintain_evidence::trial_record::TrialState;
 use quintain_evidence::verdict::Verdict;
 use quintain_redteam::attack::Hit;
 use quintain_redteam::orders::{Orders, PluginOrder};
@@ -43,7 +44,7 @@ impl TrialCases {
 
     pub(super) fn of_static(&mut self, plugin: &PluginOrder, hit: &Hit) -> CaseResult {
         let place = hit.place.as_ref().map(ToString::to_string).unwrap_or_default();
-        self.row(plugin, &place, Some(hit), Sent::default())
+        self.row(plugin, &place, Some(hit), Sent::default(), TrialState::Answered)
     }
 
     pub(super) fn of_trial(&mut self, orders: &Orders, outcome: &TrialOutcome) -> CaseResult {
@@ -61,7 +62,7 @@ impl TrialCases {
             strategy: shown.map(|one| name(one.attempt.set)),
             strategies,
         };
-        self.row(plugin, &place, bad.map(|one| &one.hit), sent)
+        self.row(plugin, &place, bad.map(|one| &one.hit), sent, outcome.state)
     }
 
     fn row(
@@ -70,6 +71,7 @@ impl TrialCases {
         place: &str,
         hit: Option<&Hit>,
         sent: Sent<'_>,
+        state: TrialState,
     ) -> CaseResult {
         let Sent { evidence, prompt, strategy, strategies } = sent;
         let ordinal = self.next;
@@ -79,9 +81,21 @@ impl TrialCases {
         let prompt = prompt.map(|value| value.to_string()).unwrap_or_default();
         let vars = Map::from_iter([("prompt".to_owned(), Value::from(prompt.clone()))]);
         let assertion = json!({"type": format!("quintain:redteam:{id}"), "metric": id});
-        let reason = hit.map_or_else(|| format!("no {id} at {place}"), |hit| hit.title.clone());
-        let verdict = if bad.is_some() { Verdict::fail(&reason) } else { Verdict::pass(&reason) };
-        let score = if bad.is_some() { 0.0 } else { 1.0 };
+        let status = match (bad, state) {
+            (Some(_), _) => CaseStatus::Failed,
+            (None, TrialState::Answered) => CaseStatus::Passed,
+            (None, _) => CaseStatus::Errored,
+        };
+        let reason = match (hit, status) {
+            (Some(hit), _) => hit.title.clone(),
+            (None, CaseStatus::Errored) => {
+                format!("the target did not answer: {id} at {place} is not tested")
+            }
+            (None, _) => format!("no {id} at {place}"),
+        };
+        let passed = status == CaseStatus::Passed;
+        let verdict = if passed { Verdict::pass(&reason) } else { Verdict::fail(&reason) };
+        let score = if passed { 1.0 } else { 0.0 };
         let severity = plugin.severity.unwrap_or(plugin.attack.weakness().severity).word();
         let strategy = strategy.unwrap_or(PLAIN);
         let mut metadata = json!({"pluginId": id, "severity": severity, "strategyId": strategy});
@@ -107,20 +121,20 @@ impl TrialCases {
             test: json!({"vars": vars, "assert": [assertion.clone()], "metadata": metadata}),
             vars,
             place: None,
-            status: if bad.is_some() { CaseStatus::Failed } else { CaseStatus::Passed },
+            status,
             score,
             named_scores: named.clone(),
             response: Response { error: None, ..response },
             evidence,
             grade: Some(Grade {
-                pass: bad.is_none(),
+                pass: passed,
                 score,
                 reason: reason.clone(),
                 named_scores: named,
                 named_weights: BTreeMap::from([(id.to_owned(), 1.0)]),
                 components: vec![Component { assertion, place: None, verdict, set: None }],
             }),
-            error: bad.map(|_| reason),
+            error: (!passed).then_some(reason),
             latency_ms: latency,
             attempts: 1,
         }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use quintain_evidence::finding::Finding;
 use quintain_evidence::redteam_report::{AttackReport, ToolCoverage};
 use quintain_evidence::surface::Surface;
-use quintain_evidence::trial_record::TrialRecord;
+use quintain_evidence::trial_record::{TrialKey, TrialRecord, TrialState};
 use quintain_redteam::attack::TargetView;
 use quintain_redteam::knowledge::Knowledge;
 use quintain_redteam::orders::Orders;
 use quintain_redteam::summary::{described, interval};
 
 use super::findings::Findings;
-use super::plan::is_able;
+use super::plan::{Plan, is_able};
 
 /// Counts trials, new ones and those of the interrupted run alike.
 #[derive(Default)]
@@ -21,25 +21,63 @@ pub(super) struct TrialCounts {
     attacks: BTreeMap<String, AttackReport>,
     /// The attacks on each argument, by server, tool and argument.
     coverage: BTreeMap<(String, String, String), Vec<String>>,
+    /// Number of trials that the target answered, and of those that it did not answer.
+    answered: usize,
+    unanswered: usize,
 }
 
 impl TrialCounts {
     /// Adds every attack that can run. An attack that inspects surfaces counts one trial per server.
     pub(super) fn of(orders: &Orders, view: &TargetView<'_>) -> Self {
         let mut counts = Self::default();
+        // A server that did not list everything is not inspected.
+        let listed =
+            |surface: &Surface| !surface.problems.iter().any(|one| one.contains("/list: "));
+        let whole = view.surfaces.iter().filter(|(_, surface)| listed(surface)).count();
         for plugin in &orders.plugins {
             if is_able(plugin, view) {
-                let servers = if plugin.attack.inspects() { view.surfaces.len() } else { 0 };
-                counts.attack(plugin.attack.meta().id).trials += servers;
+                let report = counts.attack(plugin.attack.meta().id);
+                if plugin.attack.inspects() {
+                    report.trials += whole;
+                    report.unanswered += view.surfaces.len() - whole;
+                }
             }
         }
         counts
     }
 
+    /// Adds the trials that are planned. Each finished one is removed again.
+    pub(super) fn plan(&mut self, plan: &Plan) {
+        for planned in plan.waves.iter().flat_map(|wave| &wave.trials) {
+            self.attack(&planned.key.attack).left_out += 1;
+        }
+    }
+
+    /// Notes that a planned trial ran to its end.
+    pub(super) fn finished(&mut self, key: &TrialKey) {
+        let attack = self.attack(&key.attack);
+        attack.left_out = attack.left_out.saturating_sub(1);
+    }
+
+    /// The number of trials that the target answered, and of those that it did not answer.
+    pub(super) fn answers(&self) -> (usize, usize) {
+        (self.answered, self.unanswered)
+    }
+
     pub(super) fn add_trial(&mut self, record: TrialRecord) {
         let attack = self.attack(&record.key.attack);
-        attack.trials += 1;
         attack.attempts += record.attempts;
+        match record.state {
+            TrialState::Answered => attack.trials += 1,
+            TrialState::Unanswered => attack.unanswered += 1,
+            TrialState::NotSent => {}
+        }
+        self.answered += usize::from(record.state == TrialState::Answered);
+        self.unanswered += usize::from(record.state == TrialState::Unanswered);
+        if record.state != TrialState::Answered {
+            return;
+        }
+        let attack = self.attack(&record.key.attack);
         attack.hits += usize::from(record.hit);
         if let Some(tool) = record.place.tool() {
             let argument = record.place.argument().unwrap_or_default();

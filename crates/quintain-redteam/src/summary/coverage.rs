@@ -3,7 +3,7 @@
 use quintain_evidence::finding::{Finding, Standing};
 use quintain_evidence::frameworks::{FRAMEWORKS, find, ids};
 use quintain_evidence::redteam_report::{
-    Coverage, Covered, DefinedAttack, NotRun, RedteamReport, State,
+    AttackReport, Coverage, Covered, DefinedAttack, NotRun, RedteamReport, State,
 };
 
 use super::risk::risk;
@@ -105,11 +105,28 @@ fn covered(
             Some(why) => covered.not_run.push(NotRun { what: what.to_owned(), why }),
         }
     }
+    // Of the attacks for this entry, those that did not test all their places.
+    let of_entry = |one: &&AttackReport| {
+        let mut not_run = covered.not_run.iter();
+        covered.attacks.contains(&one.attack) || not_run.any(|other| other.what == one.attack)
+    };
+    let gaps: Vec<&AttackReport> = report.attacks.iter().filter(of_entry).collect();
+    let gaps: Vec<&AttackReport> =
+        gaps.into_iter().filter(|one| one.unanswered + one.left_out > 0).collect();
+    let has_gaps = !gaps.is_empty() || report.unreachable.is_some();
+    let part = |one: &&AttackReport| one.trials > 0;
+    let partly: Vec<NotRun> = gaps
+        .into_iter()
+        .filter(part)
+        .map(|one| NotRun { what: one.attack.clone(), why: gap(one, report) })
+        .collect();
+    covered.not_run.extend(partly);
     covered.state = match &covered {
         Covered { confirmed: 1.., .. } => State::Confirmed,
         Covered { suspected: 1.., .. } => State::Suspected,
         Covered { by_design: 1.., .. } => State::ByDesign,
         Covered { accepted: 1.., .. } => State::Accepted,
+        Covered { attacks, .. } if !attacks.is_empty() && has_gaps => State::Partial,
         Covered { attacks, .. } if !attacks.is_empty() => State::Clean,
         Covered { not_run, .. } if !not_run.is_empty() => State::NotRun,
         _ => State::NoAttack,
@@ -126,9 +143,24 @@ fn why_not(attack: &str, report: &RedteamReport) -> Option<String> {
     let told = report.not_run.iter().find(|one| one.what == attack);
     Some(match (told, run) {
         (Some(told), _) => told.why.clone(),
+        (None, Some(run)) if run.unanswered + run.left_out > 0 => gap(run, report),
         (None, Some(_)) => "found no place to attack".to_owned(),
         (None, None) => "was not selected".to_owned(),
     })
+}
+
+/// Which places of an attack are not tested, and why.
+fn gap(run: &AttackReport, report: &RedteamReport) -> String {
+    let planned = run.trials + run.unanswered + run.left_out;
+    let mut parts = Vec::new();
+    if run.unanswered > 0 {
+        parts.push(format!("got no answer at {} of {planned} places", run.unanswered));
+    }
+    if run.left_out > 0 {
+        let why = report.cut_short.as_deref().unwrap_or("the run was interrupted");
+        parts.push(format!("did not finish at {} of {planned} places: {why}", run.left_out));
+    }
+    parts.join(" and ")
 }
 
 fn is_about(attack: &dyn Attack, entry: &str) -> bool {
@@ -144,7 +176,6 @@ fn belongs(id: &str, entry: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use quintain_evidence::redteam_report::AttackReport;
     use quintain_evidence::weakness::Weakness;
     use quintain_scan::launch_checks;
 
@@ -205,6 +236,31 @@ mod tests {
         let nobody = entry(&report, "MCP08");
         assert_eq!((nobody.state, nobody.word().as_str()), (State::NoAttack, "not run"));
         assert_eq!(nobody.why(), "no attack tests it");
+    }
+
+    #[test]
+    fn what_did_not_answer_or_was_cut_short_is_not_clean() {
+        let mut report = report(&[("command-injection", 3)]);
+        assert_eq!(entry(&report, "CWE-78").state, State::Clean);
+        report.attacks[0].unanswered = 2;
+        let partial = entry(&report, "CWE-78");
+        assert_eq!((partial.state, partial.word().as_str()), (State::Partial, "partly tested"));
+        assert!(partial.why().contains("got no answer at 2 of 5 places"), "{}", partial.why());
+        report.attacks[0].trials = 0;
+        let none = entry(&report, "CWE-78");
+        assert_eq!(none.state, State::NotRun);
+        assert!(none.why().contains("got no answer at 2 of 2 places"), "{}", none.why());
+        report.attacks[0].unanswered = 0;
+        report.attacks[0].left_out = 1;
+        report.cut_short = Some("call limit of 25 reached".to_owned());
+        let cut = entry(&report, "CWE-78");
+        assert_eq!(cut.state, State::NotRun);
+        assert!(cut.why().contains("1 of 1 places: call limit of 25 reached"), "{}", cut.why());
+        report.attacks[0].trials = 1;
+        assert_eq!(entry(&report, "CWE-78").state, State::Partial);
+        report.attacks[0].left_out = 0;
+        report.unreachable = Some("tools/list failed".to_owned());
+        assert_eq!(entry(&report, "CWE-78").state, State::Partial);
     }
 
     #[test]

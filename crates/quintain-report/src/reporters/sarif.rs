@@ -219,8 +219,10 @@ fn invocation(run: &RunInfo, summary: &Summary) -> Value {
             notify("note", &format!("not attacked: {tool} ({why})"));
         }
     }
+    let is_unreachable =
+        summary.redteam.as_deref().is_some_and(|report| report.unreachable.is_some());
     json!({
-        "executionSuccessful": !summary.interrupted,
+        "executionSuccessful": !summary.interrupted && !is_unreachable,
         "startTimeUtc": run.created,
         "toolExecutionNotifications": notifications,
     })

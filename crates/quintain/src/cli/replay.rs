@@ -189,7 +189,9 @@ impl State {
             Self::NowAndThen => "sometimes vulnerable",
             Self::Suspected => "is still suspected",
             Self::Gone => "fixed",
-            Self::Untried => "could not be tested: the place is missing, or no call of it works",
+            Self::Untried => {
+                "could not be tested: the place is missing, or the target did not answer its calls"
+            }
         }
     }
 
@@ -217,11 +219,13 @@ impl<'a> Tried<'a> {
         let findings = report.into_iter().flat_map(|report| &report.findings);
         let mut findings = findings.flat_map(Finding::parts);
         let now = findings.find(|one| one.fingerprint == finding.fingerprint);
+        let unlisted = report.is_some_and(|report| report.unreachable.is_some());
         let state = match now {
             Some(now) if now.confidence == Confidence::Confirmed => State::Works,
             Some(_) if finding.confidence == Confidence::Suspected => State::Suspected,
             Some(_) => State::NowAndThen,
-            None if finding.is_listed() || was_tried(finding, &outcome.tried) => State::Gone,
+            None if finding.is_listed() && !unlisted => State::Gone,
+            None if was_tried(finding, &outcome.tried) => State::Gone,
             None => State::Untried,
         };
         Self { finding, now, state }

@@ -135,7 +135,7 @@ fn says_so(report: &Path, mode: &str) -> Result<(), Failed> {
     Err(format!("the report does not mention the time limit: {}", report["coverage"]).into())
 }
 
-fn quintain(place: &Path, args: &[&str]) -> Command {
+pub(crate) fn quintain(place: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
     command.args(args).current_dir(place).env_clear().env("HOME", place).stdin(Stdio::null());
     command.envs(env::var_os("PATH").map(|path| ("PATH", path)));

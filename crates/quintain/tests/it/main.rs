@@ -22,6 +22,7 @@ mod selftest;
 mod servers;
 mod stranger;
 mod twins;
+mod unanswered;
 mod verdict;
 
 use std::{
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
     trials.extend(budgets::trials());
     trials.extend(stranger::trials());
     trials.extend(escapes::trials());
+    trials.extend(unanswered::trials());
     trials.extend(secrets::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),

@@ -13,7 +13,7 @@ use quintain_redteam::knowledge::{
 };
 use serde_json::{Map, Value};
 
-use super::ping;
+use super::{DEADLY, ping};
 use crate::redteam::budget::Budget;
 use crate::redteam::gate::Gate;
 use crate::redteam::identity_sessions::IdentitySessions;
@@ -140,6 +140,7 @@ impl CallSearch<'_> {
         let mut tries = Tries::new(self.tool, schema, &known, self.hints);
         let mut error: Option<String> = None;
         let mut first_error = None;
+        let mut has_ended = false;
         let mut seen = HashSet::new();
         let mut draft = RefusedCalls::default();
         // An answer that is not marked as an error but reads like one.
@@ -180,6 +181,7 @@ impl CallSearch<'_> {
                 Outcome::TimedOut { .. } => return Err(Missed::SilentTools),
                 Outcome::Closed { .. } => {
                     // A harmless call crashed the server; restart it.
+                    has_ended = true;
                     self.identity_sessions.step(&ping()).await;
                     error = None;
                 }
@@ -202,6 +204,9 @@ impl CallSearch<'_> {
         }
         if let Some(found) = doubtful {
             return Ok(found);
+        }
+        if first_error.is_none() && has_ended {
+            return Err(Missed::Refused { args: draft.best(), said: DEADLY.to_owned() });
         }
         // The first call was the most likely to work, so its message is the most useful.
         let said = first_error.unwrap_or_default();

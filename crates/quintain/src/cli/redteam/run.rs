@@ -197,6 +197,11 @@ fn judged(
     if report.findings.iter().any(|finding| counts(&finding)) {
         return args.fail_exit_code.map_or(Exit::Failed, Exit::FailedWith);
     }
+    if let Some(why) = &report.unreachable {
+        let help = "check the target with `quintain inspect`, then start the run again";
+        app.console.error(&format!("the run is incomplete: {why}"), Some(help));
+        return Exit::Unreachable;
+    }
     if let (true, Some(why)) = (report.tools.is_empty() && report.calls == 0, &report.cut_short) {
         app.console.error(&format!("the target did not respond in time: {why}"), None);
         return Exit::Unreachable;

@@ -191,7 +191,11 @@ pub(super) fn frameworks(out: &mut impl Write, report: &RedteamReport) -> io::Re
                 State::Confirmed => "fail",
                 State::Suspected => "error",
                 State::Clean => "pass",
-                State::ByDesign | State::Accepted | State::NotRun | State::NoAttack => "none",
+                State::ByDesign
+                | State::Accepted
+                | State::Partial
+                | State::NotRun
+                | State::NoAttack => "none",
             };
             let (id, title) = (line(&entry.id, 40), line(&entry.title, 200));
             writeln!(

@@ -1,0 +1,165 @@
+//! Decides whether a trial says anything about its place: only what a working target answers does.
+
+use std::collections::HashSet;
+
+use quintain_evidence::accepted::{is_outage, is_unreachable};
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::finding::Place;
+
+use super::trial::Trial;
+
+/// The code of errors inside a server, whatever it was asked.
+const INTERNAL_ERROR: i64 = -32603;
+/// HTTP statuses that say that a server does not work, or has lost the session.
+const NOT_WORKING: [&str; 3] = ["404", "408", "429"];
+
+impl Trial<'_> {
+    /// Whether the target answered at least one attempt as a working target does. An error counts only if a harmless
+    /// call of the tool works, or if errors depend on what is sent.
+    pub fn is_answered(&self) -> bool {
+        let (Place::Tool { server, tool } | Place::Argument { server, tool, .. }) = &self.aim.place
+        else {
+            return self.exchanges().any(|one| {
+                is_reply(one) && !is_outage(&one.outcome) && !is_internal(&one.outcome)
+                    || is_refused_by_target(&one.outcome)
+            });
+        };
+        let learned = self.view.knowledge.baseline(server, tool);
+        let harmless = self.baseline().or(learned.map(|baseline| &baseline.exchange));
+        // A ping says nothing about the tool.
+        let mut calls = self.exchanges().filter(|one| one.method != "ping");
+        if harmless.is_some_and(is_reply) {
+            return calls.any(|one| {
+                is_reply(one) && !is_outage(&one.outcome) || is_refused_by_target(&one.outcome)
+            });
+        }
+        let mut errors = HashSet::new();
+        calls.any(|one| match &one.outcome {
+            Outcome::Reply(_) => is_reply(one),
+            Outcome::ToolError(_) | Outcome::RpcError { .. } => {
+                let said = one.outcome.said();
+                let shows = !is_outage(&one.outcome)
+                    && !is_internal(&one.outcome)
+                    && !is_unreachable(&said);
+                shows && errors.insert(said) && errors.len() > 1
+            }
+            _ => false,
+        })
+    }
+
+    fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
+        self.tried.iter().flat_map(|tried| &tried.evidence.exchanges)
+    }
+}
+
+/// Whether a server sent a valid response. The result of a method is an object.
+fn is_reply(exchange: &Exchange) -> bool {
+    match &exchange.outcome {
+        Outcome::Reply(result) | Outcome::ToolError(result) => result.is_object(),
+        Outcome::RpcError { .. } => true,
+        _ => false,
+    }
+}
+
+fn is_internal(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::RpcError { code: INTERNAL_ERROR, .. })
+}
+
+/// Whether the target refused a request by an HTTP status, such as 403 for another identity.
+fn is_refused_by_target(outcome: &Outcome) -> bool {
+    let Outcome::Refused { why } = outcome else { return false };
+    let status = why.split_once(" answered ").map(|(_, status)| status);
+    status.is_some_and(|status| {
+        status.starts_with('4') && !NOT_WORKING.iter().any(|code| status.starts_with(code))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use quintain_evidence::evidence::Evidence;
+    use quintain_evidence::probe::Step;
+    use quintain_evidence::tool_call::ToolCall;
+    use serde_json::{Map, json};
+
+    use super::*;
+    use crate::attack::{Action, Attempt, Capabilities, MarkKey, TargetView, Tried};
+    use crate::knowledge::{Aim, Baseline, Knowledge};
+
+    fn exchange(outcome: Outcome) -> Exchange {
+        Exchange::called("s", "t", json!({}), outcome)
+    }
+
+    fn is_answered(baseline: Option<Outcome>, outcomes: Vec<Outcome>) -> bool {
+        let call = ToolCall { tool: "t".into(), args: Map::new(), server: None };
+        let step = Step::Call(call);
+        let mut aim = Aim::at(Place::Tool { server: "s".into(), tool: "t".into() });
+        aim.baseline = baseline.map(|outcome| Baseline {
+            server: "s".into(),
+            step: step.clone(),
+            exchange: exchange(outcome),
+        });
+        let tried = outcomes.into_iter().map(|outcome| Tried {
+            attempt: Attempt {
+                form: String::new(),
+                set: 0,
+                role: String::new(),
+                action: Action::Steps { steps: vec![step.clone()], identity: 0 },
+                nonce: MarkKey::of_seed(1).marks("test").mark(),
+                payload: None,
+            },
+            evidence: Evidence { exchanges: vec![exchange(outcome)], ..Evidence::default() },
+        });
+        let tried: Vec<Tried> = tried.collect();
+        let (knowledge, capabilities) = (Knowledge::default(), Capabilities::default());
+        let view = TargetView { surfaces: &[], knowledge: &knowledge, capabilities: &capabilities };
+        Trial { view: &view, aim: &aim, tried: &tried }.is_answered()
+    }
+
+    fn rpc(code: i64, message: &str) -> Outcome {
+        Outcome::RpcError { code, message: message.into(), data: None }
+    }
+
+    fn tool_error(text: &str) -> Outcome {
+        Outcome::ToolError(json!({"isError": true, "content": [{"type": "text", "text": text}]}))
+    }
+
+    fn silence() -> Outcome {
+        Outcome::TimedOut { after: Duration::from_secs(1) }
+    }
+
+    #[test]
+    fn a_tool_that_works_answers_with_results_and_errors() {
+        let works = || Some(Outcome::says("ok"));
+        assert!(is_answered(works(), vec![silence(), Outcome::says("no")]));
+        assert!(is_answered(works(), vec![tool_error("invalid host")]));
+        assert!(is_answered(works(), vec![rpc(-32602, "invalid params")]));
+        let refused = "http://127.0.0.1/mcp answered 403 Forbidden".to_owned();
+        assert!(is_answered(works(), vec![Outcome::Refused { why: refused }]));
+    }
+
+    #[test]
+    fn what_no_working_tool_says_is_no_answer() {
+        let works = || Some(Outcome::says("ok"));
+        assert!(!is_answered(works(), vec![]));
+        assert!(!is_answered(works(), vec![silence(), silence()]));
+        let closed = Outcome::Closed { why: "the process exited".into() };
+        assert!(!is_answered(works(), vec![closed]));
+        assert!(!is_answered(works(), vec![Outcome::Refused { why: "not allowed".into() }]));
+        assert!(!is_answered(works(), vec![rpc(-32000, "Rate limit exceeded")]));
+        assert!(!is_answered(works(), vec![tool_error("503 backend unavailable")]));
+        assert!(!is_answered(works(), vec![Outcome::Reply(json!("x"))]));
+    }
+
+    #[test]
+    fn errors_of_a_tool_that_never_worked_count_only_if_they_depend_on_the_request() {
+        let same = || tool_error("not ready");
+        assert!(!is_answered(None, vec![same(), same()]));
+        assert!(is_answered(None, vec![tool_error("no host a"), tool_error("no host b")]));
+        assert!(is_answered(None, vec![same(), Outcome::says("ok")]));
+        let internal = || rpc(-32603, "internal error, database down");
+        assert!(!is_answered(None, vec![internal(), rpc(-32603, "other")]));
+        assert!(!is_answered(Some(Outcome::Reply(json!("x"))), vec![internal(), internal()]));
+    }
+}
