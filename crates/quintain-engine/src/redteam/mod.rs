@@ -398,7 +398,7 @@ impl AttackPhase<'_> {
                     Some(Some((key, outcome))) => {
                         // A trial that the budget cut short proves nothing. Resuming the run repeats it.
                         let whole = !executor.budget.is_spent();
-                        if whole || !outcome.struck.is_empty() || outcome.crash.is_some() {
+                        if whole || !outcome.hits.is_empty() || outcome.crash.is_some() {
                             self.record_trial(key, outcome, whole).await;
                         }
                     }

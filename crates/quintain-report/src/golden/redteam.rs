@@ -212,6 +212,8 @@ pub(super) fn redteam() -> RedteamReport {
             attempts: trials * 7,
             rate: if trials == 0 { 0.0 } else { hits as f64 / trials as f64 },
             interval: interval(hits, trials),
+            unanswered: 0,
+            left_out: 0,
             about: None,
         })
         .collect();
@@ -245,6 +247,7 @@ pub(super) fn redteam() -> RedteamReport {
         )
     };
     RedteamReport {
+        unreachable: None,
         risk: Some(risk(&findings, &attacks)),
         frameworks: frameworks(),
         learned: learned(),
