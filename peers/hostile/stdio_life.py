@@ -99,6 +99,25 @@ def not_tools():
     serve(tools=(None, 7, [], {}, {"name": 5}, {"name": "poke", "inputSchema": "object"}, {"name": "poke"}))
 
 
+@mode
+def list_is_text():
+    """Answers tools/list with a text instead of a list."""
+    serve(tools_list=lambda request: send(result(request, {"tools": "none"})))
+
+
+@mode
+def result_is_text():
+    """Answers a call with a text instead of an object."""
+    serve(tools_call=lambda request: send(result(request, "ok")))
+
+
+@mode
+def error_flag_is_text():
+    """Answers a call with the text "true" as `isError`."""
+    content = [{"type": "text", "text": "denied"}]
+    serve(tools_call=lambda request: send(result(request, {"content": content, "isError": "true"})))
+
+
 def with_schema(text_schema):
     """Serves one tool whose argument has the given schema."""
     schema = {**TOOL["inputSchema"], "properties": {"text": text_schema}}

@@ -22,7 +22,7 @@ use crate::world::World;
 /// Refuse larger files.
 const MAX_BYTES: u64 = 256 << 20;
 /// Maximum number of directory entries to visit for a pattern.
-const MAX_ENTRIES: usize = 1_000_000;
+const MAX_ENTRIES: usize = 100_000;
 /// Limits of a script that generates tests.
 const SCRIPT_TIME: Duration = Duration::from_mins(1);
 const SCRIPT_BYTES: usize = 64 << 20;
@@ -45,22 +45,7 @@ impl Files for Disk {
     }
 
     fn matching(&self, pattern: &Path) -> io::Result<Vec<PathBuf>> {
-        let text = pattern.to_str().ok_or(io::ErrorKind::InvalidInput)?;
-        let glob = GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build();
-        let glob = glob.map_err(|error| io::Error::other(error.to_string()))?.compile_matcher();
-        let (root, depth) = split(pattern);
-        let mut found = Vec::new();
-        let walk = WalkDir::new(root).max_depth(depth).sort_by_file_name().into_iter();
-        for (index, entry) in walk.filter_map(Result::ok).enumerate() {
-            if index > MAX_ENTRIES {
-                return Err(io::Error::other("the pattern visits too many files"));
-            }
-            if entry.file_type().is_dir() || !glob.is_match(entry.path()) {
-                continue;
-            }
-            found.push(entry.into_path());
-        }
-        Ok(found)
+        matching(pattern, MAX_ENTRIES)
     }
 
     fn run(
@@ -78,6 +63,29 @@ impl Files for Disk {
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
         inspections()
     }
+}
+
+/// The files that match a pattern, after a visit of at most `limit` entries.
+fn matching(pattern: &Path, limit: usize) -> io::Result<Vec<PathBuf>> {
+    let text = pattern.to_str().ok_or(io::ErrorKind::InvalidInput)?;
+    let glob = GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build();
+    let glob = glob.map_err(|error| io::Error::other(error.to_string()))?.compile_matcher();
+    let (root, depth) = split(pattern);
+    let mut found = Vec::new();
+    let walk = WalkDir::new(root).max_depth(depth).sort_by_file_name().into_iter();
+    for (index, entry) in walk.filter_map(Result::ok).enumerate() {
+        if index > limit {
+            let what = format!(
+                "the pattern visits more than {limit} files and folders; name a narrower folder"
+            );
+            return Err(io::Error::other(what));
+        }
+        if entry.file_type().is_dir() || !glob.is_match(entry.path()) {
+            continue;
+        }
+        found.push(entry.into_path());
+    }
+    Ok(found)
 }
 
 /// Access only to the files that a policy allows. Refuses other files without revealing whether they exist, and
@@ -186,7 +194,7 @@ mod tests {
         dir
     }
 
-    fn matching(pattern: &str) -> Vec<String> {
+    fn found(pattern: &str) -> Vec<String> {
         let dir = tree();
         let found = Disk.matching(&dir.path().join(pattern)).unwrap();
         let relative = found.iter().map(|path| path.strip_prefix(dir.path()).unwrap());
@@ -195,12 +203,24 @@ mod tests {
 
     #[test]
     fn patterns_find_files_in_order() {
-        assert_eq!(matching("*.csv"), ["x.csv", "y.csv"]);
-        assert_eq!(matching("**/*.csv"), ["a/b/x.csv", "a/x.csv", "x.csv", "y.csv"]);
-        assert_eq!(matching("*/x.csv"), ["a/x.csv"]);
-        assert_eq!(matching("{y.csv,z.txt}"), ["y.csv", "z.txt"]);
-        assert_eq!(matching("[xy].csv"), ["x.csv", "y.csv"]);
-        assert_eq!(matching("none*"), [""; 0]);
+        assert_eq!(found("*.csv"), ["x.csv", "y.csv"]);
+        assert_eq!(found("**/*.csv"), ["a/b/x.csv", "a/x.csv", "x.csv", "y.csv"]);
+        assert_eq!(found("*/x.csv"), ["a/x.csv"]);
+        assert_eq!(found("{y.csv,z.txt}"), ["y.csv", "z.txt"]);
+        assert_eq!(found("[xy].csv"), ["x.csv", "y.csv"]);
+        assert_eq!(found("none*"), [""; 0]);
+    }
+
+    /// A pattern like `/**/*.yaml` would read the whole disk.
+    #[test]
+    fn a_pattern_visits_a_bounded_number_of_entries() {
+        let dir = tempfile::tempdir().unwrap();
+        let visited = |limit| matching(&dir.path().join("**/*.yaml"), limit);
+        for name in 0..10 {
+            std::fs::write(dir.path().join(format!("{name}.yaml")), "").unwrap();
+        }
+        assert_eq!(visited(11).unwrap().len(), 10);
+        assert!(visited(9).unwrap_err().to_string().contains("more than 9 files and folders"));
     }
 
     #[test]

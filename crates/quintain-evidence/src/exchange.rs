@@ -112,10 +112,21 @@ impl Outcome {
         Self::Reply(json!({"content": [{"type": "text", "text": text}]}))
     }
 
-    /// Sorts the `result` of a tool call by its `isError` field.
+    /// Sorts the `result` of a tool call by its `isError` field. A result of the wrong shape is not an answer, because
+    /// nobody knows whether the tool succeeded. `content` may be missing: clients accept that, and take it as empty.
     pub fn of_tool_result(result: Value) -> Self {
-        let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
-        if failed { Self::ToolError(result) } else { Self::Reply(result) }
+        let why = match (result.get("isError"), result.get("content")) {
+            _ if !result.is_object() => "the result of the tool is not an object",
+            (Some(flag), _) if !flag.is_boolean() && !flag.is_null() => {
+                "`isError` of the result is not a boolean"
+            }
+            (_, Some(content)) if !content.is_array() && !content.is_null() => {
+                "`content` of the result is not a list"
+            }
+            (Some(Value::Bool(true)), _) => return Self::ToolError(result),
+            _ => return Self::Reply(result),
+        };
+        Self::Garbled { why: why.to_owned(), bytes: result.to_string().into_bytes() }
     }
 
     /// The result of the response, whether success or tool error.
@@ -227,8 +238,27 @@ mod tests {
     fn a_result_with_is_error_is_a_tool_error() {
         let failed = Outcome::of_tool_result(json!({"isError": true, "content": []}));
         assert!(matches!(failed, Outcome::ToolError(_)));
-        let fine = Outcome::of_tool_result(json!({"isError": "true"}));
-        assert!(matches!(fine, Outcome::Reply(_)), "only a real boolean counts");
+        for fine in [json!({}), json!({"isError": null}), json!({"structuredContent": 1})] {
+            assert!(matches!(Outcome::of_tool_result(fine), Outcome::Reply(_)));
+        }
+    }
+
+    #[test]
+    fn a_tool_result_of_the_wrong_shape_is_not_an_answer() {
+        for (wrong, why) in [
+            (json!("ok"), "not an object"),
+            (json!(null), "not an object"),
+            (json!([]), "not an object"),
+            (json!({"isError": "true"}), "`isError`"),
+            (json!({"isError": 1, "content": []}), "`isError`"),
+            (json!({"content": "ok"}), "`content`"),
+        ] {
+            let outcome = Outcome::of_tool_result(wrong.clone());
+            assert!(!outcome.is_answer(), "{wrong}");
+            let Outcome::Garbled { why: found, bytes } = outcome else { panic!("{wrong}") };
+            assert!(found.contains(why), "{found}");
+            assert_eq!(bytes, wrong.to_string().into_bytes());
+        }
     }
 
     #[test]

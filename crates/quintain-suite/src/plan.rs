@@ -1,6 +1,7 @@
 //! Turns a suite into the cases to run, in the order of promptfoo: test, repetition, variables, target,
 //! prompt.
 
+mod limit;
 mod select;
 
 use crate::code::RunCode as _;
@@ -10,10 +11,12 @@ use quintain_script::Host;
 use quintain_source::switched_on;
 use serde_json::{Map, Value, json};
 
-use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand, names};
+use crate::suite::{Prompt, Suite, Target, Test, VarFile, combinations, combined, expand, names};
 use quintain_evidence::event::Column;
 use quintain_evidence::result::TargetName;
 
+use limit::Factors;
+pub use limit::{MAX_CASES, TooManyCases};
 pub use select::{Among, Sameness, SelectError, Selection};
 
 /// One case of a plan. Its test may not be in memory yet; see [`PlannedCase::case`].
@@ -99,8 +102,11 @@ pub struct Plan {
 
 /// Plans the selected cases of a suite. `repeat` is the number of runs of each test that does not set its
 /// own.
-pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
-    let pairs = columns(suite, selection);
+///
+/// # Errors
+/// If there are more than [`MAX_CASES`] cases. They are counted before they are listed.
+pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Result<Plan, TooManyCases> {
+    let pairs = columns(suite, selection)?;
     let columns = pairs.iter().enumerate().map(|(at, pair)| Column {
         target: name(&suite.targets[pair.target]),
         prompt_idx: at,
@@ -114,14 +120,14 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
         repeat: repeat.max(1),
         plain: switched_on(&suite.env, "PROMPTFOO_DISABLE_VAR_EXPANSION"),
         host: suite.consent.map(|_| Host { env: suite.env.clone(), ..Host::default() }),
-        cases: Vec::with_capacity(suite.tests.tests.len() * pairs.len()),
+        cases: Vec::new(),
         test_idx: 0,
         group: 0,
     };
     for at in selection.tests(&suite.tests.tests) {
-        planner.add(at);
+        planner.add(at)?;
     }
-    Plan { cases: planner.cases, columns }
+    Ok(Plan { cases: planner.cases, columns })
 }
 
 struct Planner<'a> {
@@ -138,7 +144,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn add(&mut self, at: Option<usize>) {
+    fn add(&mut self, at: Option<usize>) -> Result<(), TooManyCases> {
         let tests = &self.suite.tests.tests;
         // Planning needs nothing from a plain test, so it is not read yet.
         if at.is_some_and(|at| tests.is_plain(at)) {
@@ -154,13 +160,15 @@ impl Planner<'_> {
         };
         let vars = changed.as_deref().unwrap_or(&test.vars);
         let is_one = self.plain || test.options.disable_var_expansion;
+        let repeat = test.options.repeat.unwrap_or(self.repeat).max(1);
         let combinations: Vec<_> = if is_one || !vars.values().any(Value::is_array) {
             vec![changed]
         } else {
+            Factors { lists: combinations(vars), repeat, columns: 1, names: &combined(vars) }
+                .check(self.cases.len())?;
             expand(vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
         };
-        let repeat = test.options.repeat.unwrap_or(self.repeat).max(1);
-        self.add_cases(at, Some(&test), &combinations, repeat, flaw);
+        self.add_cases(at, Some(&test), &combinations, repeat, flaw)
     }
 
     /// Adds the cases of a test; `test` is none for a plain one.
@@ -171,16 +179,21 @@ impl Planner<'_> {
         combinations: &[Option<Arc<Map<String, Value>>>],
         repeats: u32,
         flaw: Option<Arc<str>>,
-    ) {
+    ) -> Result<(), TooManyCases> {
         let scheduling = test.map(scheduling).unwrap_or_default();
+        let is_wanted = |pair: &Pair| {
+            let target = &self.suite.targets[pair.target];
+            let prompt = &self.suite.tests.prompts[pair.prompt];
+            test.is_none_or(|test| wanted(test, target, prompt))
+        };
+        let wanted: Vec<_> =
+            self.pairs.iter().enumerate().filter(|(_, pair)| is_wanted(pair)).collect();
+        let lists = combinations.len() as u128;
+        Factors { lists, repeat: repeats, columns: wanted.len(), names: &[] }
+            .check(self.cases.len())?;
         for repeat in 0..repeats {
             for (offset, vars) in combinations.iter().enumerate() {
-                for (column, pair) in self.pairs.iter().enumerate() {
-                    let target = &self.suite.targets[pair.target];
-                    let prompt = &self.suite.tests.prompts[pair.prompt];
-                    if test.is_some_and(|test| !wanted(test, target, prompt)) {
-                        continue;
-                    }
+                for &(column, pair) in &wanted {
                     self.cases.push(PlannedCase {
                         ordinal: self.cases.len(),
                         test_idx: self.test_idx,
@@ -199,6 +212,7 @@ impl Planner<'_> {
             }
         }
         self.group += combinations.len();
+        Ok(())
     }
 }
 
@@ -236,7 +250,7 @@ struct Pair {
     prompt: usize,
 }
 
-fn columns(suite: &Suite, selection: &Selection) -> Vec<Pair> {
+fn columns(suite: &Suite, selection: &Selection) -> Result<Vec<Pair>, TooManyCases> {
     let mut pairs = Vec::new();
     for (target_at, target) in suite.targets.iter().enumerate() {
         if !selection.allows_target(target) {
@@ -248,8 +262,9 @@ fn columns(suite: &Suite, selection: &Selection) -> Vec<Pair> {
                 pairs.push(Pair { target: target_at, prompt: prompt_at });
             }
         }
+        Factors { lists: 1, repeat: 1, columns: pairs.len(), names: &[] }.check(0)?;
     }
-    pairs
+    Ok(pairs)
 }
 
 /// The name of a target in results.

@@ -73,7 +73,8 @@ pub fn prepare(
     let payload =
         payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
     // A call that is data is shown as JSON; as text it would be `[object Object]`.
-    let is_data = matches!(given.get("prompt"), Some(Value::Object(_) | Value::Array(_)));
+    let is_data = matches!(given.get("prompt"), Some(Value::Object(_) | Value::Array(_)))
+        || shown.contains("[object Object]");
     let shown =
         payload.as_ref().filter(|_| is_data).map_or(shown, javascript_json::stringify_pretty);
     Ok(Prepared { vars, prompt: shown, payload, probe })

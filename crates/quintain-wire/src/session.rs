@@ -55,6 +55,8 @@ pub struct Listing {
     pub refused: Vec<(String, String)>,
     /// Number of pages.
     pub pages: usize,
+    /// A page without a list of items, for example `"tools": "none"`.
+    pub malformed: bool,
 }
 
 /// A session with one server.
@@ -65,6 +67,14 @@ pub struct Session {
     mirrors: Mutex<HashMap<String, Vec<mirror::Mirror>>>,
     /// The level of log messages that modern requests ask for.
     log_level: Mutex<Option<String>>,
+}
+
+impl Listing {
+    /// What is wrong with the listing.
+    pub fn problem(&self, what: Listable) -> Option<String> {
+        let (method, member) = what.wire();
+        self.malformed.then(|| format!("{method}: expected a list in `{member}`"))
+    }
 }
 
 impl Session {
@@ -209,8 +219,9 @@ impl Session {
             bytes += reply.result.len();
             let mut page = reply.value()?;
             listing.pages += 1;
-            if let Some(Value::Array(items)) = page.get_mut(member).map(Value::take) {
-                listing.items.extend(items);
+            match page.get_mut(member).map(Value::take) {
+                Some(Value::Array(items)) => listing.items.extend(items),
+                _ => listing.malformed = true,
             }
             let Some(cursor) = page.get("nextCursor").filter(|cursor| !cursor.is_null()) else {
                 break;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::TryStreamExt as _;
 use quintain_evidence::event::RunInfo;
 use quintain_evidence::result::CaseStatus;
-use quintain_suite::plan::{Among, Plan, Sameness, SelectError, Selection, plan};
+use quintain_suite::plan::{Among, Plan, Sameness, SelectError, Selection, TooManyCases, plan};
 use quintain_suite::suite::{Consent, EvaluateOptions, Needed, Purpose, load};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
 use crate::eval::{Job, PreviousRun, Recording, Settings, execute, stored_sameness};
 use crate::masked;
 use crate::secrets::learn;
-use crate::store::SuiteText;
+use crate::store::{Run, SuiteText};
 use crate::targets::kinds;
 use crate::world::World;
 
@@ -191,15 +191,30 @@ pub(super) async fn prepare(
         };
         selection.among = Some(Among { tests, stored: Box::new(stored) });
     }
+    if opened.suite.tests.is_without_tests() {
+        return Err(Refusal::nothing_selected(
+            "the suite has no tests",
+            match &opened.suite.tests.redteam {
+                Some(_) => {
+                    "attack its targets with `quintain redteam run`, or add `tests` or `prompts`"
+                }
+                None => "add `tests` or `prompts`",
+            },
+        ));
+    }
     let options = &opened.suite.tests.options;
     let settings = work.overrides.settings(options, &env);
-    let plan = plan(&opened.suite, &selection, choices.repeat.or(options.repeat).unwrap_or(1));
+    let repeat = choices.repeat.or(options.repeat).unwrap_or(1);
+    let plan = plan(&opened.suite, &selection, repeat).map_err(too_many)?;
     if plan.cases.is_empty() {
         let help = "remove or change a filter";
         return Err(Refusal::nothing_selected("the filters match no test, prompt or target", help));
     }
     let (info, previous) = if let Some((store, run, info, retry_errors)) = resumed {
         let previous = PreviousRun::of(store, run, &plan, retry_errors).await?;
+        if previous.done.len() == plan.cases.len() {
+            notify(Notice::Warning(nothing_left(&previous.run, retry_errors)));
+        }
         (RunInfo { planned: plan.cases.len(), ..info }, Some(previous))
     } else {
         let mut stored = choices.to_options();
@@ -222,6 +237,27 @@ pub(super) async fn prepare(
     let extra_texts = work.extra_texts.iter().cloned().chain(disk.text()).collect();
     let ready = PreparedEval { consent, plan, settings, previous, recording: None, extra_texts };
     Ok(prepared(jobs, request, info, opened, world, ready))
+}
+
+/// Why resuming a run runs no test.
+fn nothing_left(run: &Run, retry_errors: bool) -> String {
+    let id = &run.id;
+    let errored = run.counts.map_or(0, |counts| counts.errored);
+    match errored {
+        _ if retry_errors => format!("no test of {id} has an error; nothing is run"),
+        0 => format!("every test of {id} has a result; nothing is run"),
+        _ => format!(
+            "every test of {id} has a result; nothing is run; \
+             run tests with errors again with `--retry-errors {id}`"
+        ),
+    }
+}
+
+fn too_many(error: TooManyCases) -> Refusal {
+    Refusal::usage(
+        error.to_string(),
+        "shorten the lists, lower `repeat`, or select fewer tests with a filter",
+    )
 }
 
 pub(super) async fn prepare_rejudge(
@@ -251,7 +287,7 @@ pub(super) async fn prepare_rejudge(
     let opened = opened.ok_or(Refusal::Suite)?;
     let repeat = Choices::of_options(&previous.options).repeat;
     let repeat = repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
-    let mut plan = plan(&opened.suite, &Selection::default(), repeat);
+    let mut plan = plan(&opened.suite, &Selection::default(), repeat).map_err(too_many)?;
     let (planned, id) = (plan.cases.len(), run.id.clone());
     let recording = Recording::of(store.clone(), run, &opened.suite, &mut plan, redactor).await?;
     if plan.cases.len() < planned {

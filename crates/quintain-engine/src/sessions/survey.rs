@@ -32,11 +32,11 @@ impl ToolList {
     }
 
     fn new(listing: Listing) -> Self {
-        let problems = listing
+        let refused = listing
             .refused
             .iter()
-            .map(|(tool, why)| format!("tool `{tool}` must not be used over HTTP: {why}"))
-            .collect();
+            .map(|(tool, why)| format!("tool `{tool}` must not be used over HTTP: {why}"));
+        let problems = listing.problem(Listable::Tools).into_iter().chain(refused).collect();
         let tools: Vec<Tool> = listing.items.into_iter().map(Tool).collect();
         let named = tools.iter().enumerate();
         let by_name = named.filter_map(|(at, tool)| Some((tool.name()?.to_owned(), at))).collect();
@@ -72,7 +72,10 @@ pub(super) async fn survey(session: &Session, catalogue: &ToolList) -> (Surface,
             return Vec::new();
         }
         match session.list(what).await {
-            Ok(listing) => listing.items,
+            Ok(listing) => {
+                problems.extend(listing.problem(what));
+                listing.items
+            }
             // "Method not found" means that the server has none of these.
             Err(CallError::Rpc { error, .. }) if error.code == METHOD_NOT_FOUND => Vec::new(),
             Err(error) => {

@@ -83,7 +83,7 @@ pub(super) enum CommitError {
     Failed(sqlx::Error),
     /// Another process resumed the run.
     TakenOver,
-    /// The run was deleted meanwhile. This is not an error.
+    /// The run was deleted meanwhile.
     Deleted,
     /// An earlier transaction failed and was already reported.
     NoRun,

@@ -86,6 +86,9 @@ pub enum StoreError {
     /// Another process resumed the run.
     #[error("another process is writing this run")]
     TakenOver,
+    /// The run was deleted while it was running.
+    #[error("it was deleted while it was running")]
+    Deleted,
     /// Some results of a run were not written.
     #[error("{missing} results could not be stored: {first}")]
     Incomplete {

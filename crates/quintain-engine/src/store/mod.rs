@@ -75,6 +75,32 @@ impl Store {
         &self.path
     }
 
+    /// Why other users may be able to read or change the stored runs, if so.
+    pub fn exposure(&self) -> Option<String> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let found = std::fs::metadata(&self.path).ok()?;
+            if found.uid() != rustix::process::geteuid().as_raw() {
+                return Some("it belongs to another user".to_owned());
+            }
+            let mode = found.mode() & 0o777;
+            (mode & 0o077 != 0).then(|| format!("other users can access it (mode {mode:03o})"))
+        }
+        #[cfg(not(unix))]
+        None
+    }
+
+    /// Looks for damage in the file, which takes longer the larger it is.
+    ///
+    /// # Errors
+    /// When the file is damaged or cannot be read.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        let found = sqlite::quick_check(&self.pool).await.map_err(|error| self.failed(error))?;
+        let path = self.path.clone();
+        found.map_or(Ok(()), |why| Err(StoreError::Damaged { path, why }))
+    }
+
     /// Closes all connections and waits for them, which dropping does not.
     pub async fn close(&self) {
         self.pool.close().await;

@@ -66,6 +66,12 @@ pub(super) async fn free_disk_space(pool: &Pool) {
     }
 }
 
+/// The first damage in the file, if any.
+pub(super) async fn quick_check(pool: &Pool) -> sqlx::Result<Option<String>> {
+    let found: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(pool).await?;
+    Ok((found != "ok").then_some(found))
+}
+
 /// The kinds of database errors that the store distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ErrorKind {

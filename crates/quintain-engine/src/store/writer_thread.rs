@@ -133,6 +133,7 @@ impl Work {
                 group.push(job);
             }
             let batch = Batch::of(&mut group, events, &mut packer);
+            let has_ended = ended;
             ended |= batch.is_last();
             let written = match &mut connection {
                 Some(connection) if strikes < MAX_FAILED_COMMITS => {
@@ -143,7 +144,9 @@ impl Work {
             };
             match written {
                 Ok(()) => strikes = 0,
-                Err(CommitError::Deleted) => {}
+                // A run that came to nothing deletes itself.
+                Err(CommitError::Deleted) if has_ended => {}
+                Err(CommitError::Deleted) => write_errors.add(StoreError::Deleted),
                 // A late heartbeat is not an error.
                 Err(_) if batch.is_empty() => {}
                 Err(why) => {

@@ -31,6 +31,7 @@ Writes a `testsuite` per prompt and target and a `testcase` per case. `failure` 
 reason of every failed assertion with its place in the suite, `system-out` contains the exchange,
 truncated if long. A failed case of a red-team run contains its finding and the proofs; attacks that did
 not run are skipped tests, and the suite has properties for risk, rates, phases and frameworks.
+A run that was interrupted has one more error, which says how many tests did not run.
 Characters that XML does not allow are escaped.
 
 # Example
@@ -43,6 +44,8 @@ quintain eval -c suite.yaml -o results.junit.xml
 
 const MAX_REASON: usize = 20_000;
 const MAX_SIDE: usize = 4_000;
+/// The name of the error of a run that did not finish.
+const UNFINISHED: &str = "run is incomplete";
 
 pub(super) struct Junit;
 
@@ -122,7 +125,9 @@ impl Document {
         let skipped = report.not_run.len();
         let tests = summary.total() + late.len() + skipped;
         let failures = summary.failed + late.len();
-        let errors = summary.errored;
+        let unfinished = unfinished(summary);
+        let tests = tests + usize::from(unfinished.is_some());
+        let errors = summary.errored + usize::from(unfinished.is_some());
         let time = summary.duration_ms / 1e3;
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
         writeln!(
@@ -159,8 +164,38 @@ impl Document {
             }
             writeln!(out, "  </testsuite>")?;
         }
+        if let Some(why) = unfinished {
+            let why = attribute(&why).into_owned();
+            writeln!(
+                out,
+                "  <testsuite name=\"{UNFINISHED}\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\" \
+                 time=\"0.000\" timestamp=\"{}\">",
+                attribute(&run.created)
+            )?;
+            writeln!(
+                out,
+                "    <testcase classname=\"quintain\" name=\"{UNFINISHED}\" time=\"0.000\">\n      \
+                 <error message=\"{why}\" type=\"interrupted\"/>\n    </testcase>"
+            )?;
+            writeln!(out, "  </testsuite>")?;
+        }
         writeln!(out, "</testsuites>")?;
         out.flush()
+    }
+}
+
+/// Why the run is not complete. CI servers show a report without failures as green, so this must be an error.
+fn unfinished(summary: &Summary) -> Option<String> {
+    let missing = match summary.missing {
+        1 => "1 test did not run".to_owned(),
+        more => format!("{more} tests did not run"),
+    };
+    match (summary.interrupted, summary.missing) {
+        (true, 0) => Some("interrupted".to_owned()),
+        (true, _) => Some(format!("interrupted: {missing}")),
+        // A red-team run lists what did not run as skipped tests.
+        (false, 1..) if summary.redteam.is_none() => Some(missing),
+        (false, _) => None,
     }
 }
 

@@ -9,7 +9,8 @@ use rand::seq::index;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::suite::{Prompt, Target, Test, TestList, expand};
+use super::MAX_CASES;
+use crate::suite::{Prompt, Target, Test, TestList, combinations, expand};
 
 /// Filters. A test is selected if it passes all of them; the default selects everything.
 #[derive(Debug, Default)]
@@ -154,7 +155,10 @@ impl Selection {
 fn is_among(test: &Test, among: &Among) -> bool {
     let description = test.description.as_deref();
     let is = |vars: &Map<String, Value>| among.tests.contains(&(among.stored)(description, vars));
-    is(&test.vars) || (test.vars.values().any(Value::is_array) && expand(&test.vars).iter().any(is))
+    // A test with too many combinations is selected, so that planning reports it.
+    is(&test.vars)
+        || (test.vars.values().any(Value::is_array)
+            && (combinations(&test.vars) > MAX_CASES || expand(&test.vars).iter().any(is)))
 }
 
 /// Whether the metadata of a test has a value: as an element of a list, or as part of a text.

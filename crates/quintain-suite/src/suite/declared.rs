@@ -142,12 +142,18 @@ fn list(
             loader.tests(node, &document.place(), &mut |entry| tests.push_entry(entry));
         }
     }
-    let mut index = 0;
+    let (mut index, mut combined) = (0, 0);
     for document in documents.iter() {
         let node = document.node.get("scenarios").filter(|node| !node.is_null());
         let Some(node) = node else { continue };
         for scenario in loader.scenarios(node, &document.place()) {
-            scenario.product(&mut index).into_iter().for_each(|test| tests.push(test));
+            if let Some(excess) = scenario.excess(combined) {
+                loader.dx.push(excess);
+                continue;
+            }
+            let product = scenario.product(&mut index);
+            combined += product.len();
+            product.into_iter().for_each(|test| tests.push(test));
         }
     }
     tests

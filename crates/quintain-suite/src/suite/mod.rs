@@ -46,7 +46,7 @@ pub use targets::{
     ExecTarget, HttpKind, HttpTarget, Kinds, MCP, McpKind, ModelKind, ModelTarget, TargetKind,
 };
 pub use test::{DerivedMetric, DerivedValue, EvaluateOptions, Output, Prompt, PromptBody, Tests};
-pub use vars::{expand, resolve};
+pub use vars::{combinations, combined, expand, resolve};
 
 use std::collections::BTreeMap;
 

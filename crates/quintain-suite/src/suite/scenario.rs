@@ -1,6 +1,6 @@
 //! `scenarios`: every set of data with every test.
 
-use quintain_source::{Diagnostic, Fields, Node, wrong_type};
+use quintain_source::{Diagnostic, Fields, Node, Span, wrong_type};
 use serde_json::Value;
 
 use super::Test;
@@ -11,7 +11,11 @@ use super::loader::{Loader, Place};
 pub(super) struct Scenario {
     config: Vec<Test>,
     tests: Vec<Test>,
+    span: Span,
 }
+
+/// Maximum number of tests that all scenarios of a suite make.
+const MAX_TESTS: usize = 100_000;
 
 impl Loader<'_> {
     pub(super) fn scenarios(&mut self, node: &Node, place: &Place<'_>) -> Vec<Scenario> {
@@ -44,7 +48,7 @@ impl Loader<'_> {
         if tests.is_empty() {
             tests.push(Test { span: node.span, ..Test::default() });
         }
-        Some(Scenario { config: config?, tests })
+        Some(Scenario { config: config?, tests, span: node.span })
     }
 
     fn data(&mut self, node: &Node, place: &Place<'_>) -> Vec<Test> {
@@ -72,6 +76,17 @@ impl Loader<'_> {
 }
 
 impl Scenario {
+    /// Reports a scenario that would make too many tests, together with the `earlier` ones.
+    pub(super) fn excess(&self, earlier: usize) -> Option<Diagnostic> {
+        let (config, tests) = (self.config.len(), self.tests.len());
+        let count = config.saturating_mul(tests).saturating_add(earlier);
+        let title =
+            format!("scenarios with {count} tests, but a suite can have at most {MAX_TESTS}");
+        let label = format!("`config` has {config} entries and `tests` has {tests}");
+        let diagnostic = Diagnostic::error("config::too-many-tests", title).at(self.span, label);
+        (count > MAX_TESTS).then_some(diagnostic)
+    }
+
     /// Combines every set of data with every test. Each set is a separate conversation.
     pub(super) fn product(&self, index: &mut usize) -> Vec<Test> {
         let mut tests = Vec::with_capacity(self.config.len() * self.tests.len());

@@ -32,6 +32,13 @@ pub enum PromptBody {
     Code(Code),
 }
 
+impl Tests {
+    /// Whether the suite names neither tests nor prompts; then there is only the default prompt.
+    pub fn is_without_tests(&self) -> bool {
+        self.tests.is_empty() && self.prompts.iter().all(|prompt| prompt.span == Span::default())
+    }
+}
+
 impl Prompt {
     /// The text in reports, before variables are expanded.
     pub fn raw(&self) -> String {

@@ -15,8 +15,6 @@ use crate::files::{language_of, split_function};
 const ROUNDS: usize = 5;
 /// Maximum size of the values of one case.
 const MAX_LENGTH: usize = 64 << 20;
-/// More cases than this are a mistake.
-const MAX_CASES: usize = 1_000_000;
 
 /// Expands variables in variables: only `{{name}}`, up to five rounds, one occurrence per text and round.
 /// Drops a final line break.
@@ -116,18 +114,11 @@ fn printed(value: &Value) -> String {
 }
 
 /// One map per combination of the lists of texts among the variables; later variables vary fastest. Other
-/// lists are values.
+/// lists are values. The caller bounds the number with [`combinations`].
 pub fn expand(vars: &Map<String, Value>) -> Vec<Map<String, Value>> {
-    let lists = |value: &Value| -> Option<Vec<Value>> {
-        let items = value.as_array()?;
-        items.first().filter(|first| first.is_string()).map(|_| items.clone())
-    };
     let mut cases = vec![vars.clone()];
     for (name, value) in vars {
-        let Some(items) = lists(value) else { continue };
-        if cases.len().saturating_mul(items.len()) > MAX_CASES {
-            return cases;
-        }
+        let Some(items) = texts(value) else { continue };
         cases = cases
             .into_iter()
             .flat_map(|case| {
@@ -140,6 +131,22 @@ pub fn expand(vars: &Map<String, Value>) -> Vec<Map<String, Value>> {
             .collect();
     }
     cases
+}
+
+/// The number of maps that [`expand`] returns.
+pub fn combinations(vars: &Map<String, Value>) -> u128 {
+    vars.values()
+        .filter_map(texts)
+        .fold(1, |count, items| count.saturating_mul(items.len() as u128))
+}
+
+/// The names of the variables that [`expand`] combines.
+pub fn combined(vars: &Map<String, Value>) -> Vec<&str> {
+    vars.iter().filter(|(_, value)| texts(value).is_some()).map(|(name, _)| name.as_str()).collect()
+}
+
+fn texts(value: &Value) -> Option<&Vec<Value>> {
+    value.as_array().filter(|items| items.first().is_some_and(Value::is_string))
 }
 
 impl Loader<'_> {

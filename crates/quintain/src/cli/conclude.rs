@@ -22,7 +22,7 @@ pub(super) fn conclude(
     }
     if summary.interrupted {
         app.console.err("interrupted; finished tests are reported");
-        if let Some(id) = kept {
+        if let Some(id) = kept.filter(|_| outcome.store_error.is_none()) {
             app.console.note(&format!("resume with `quintain eval --resume {id}`"));
         }
         return Exit::Interrupted;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use quintain_engine::planted::{self, Leftover, Removal, is_private};
+use quintain_engine::store::StoreError;
 use quintain_source::visible;
 use quintain_wire::auth::TokenStore;
 use serde::Serialize;
@@ -153,11 +154,15 @@ async fn runs(folder: Option<&Path>, app: &App) -> Check {
     };
     let counted = async {
         let store = store::open_folder(folder, app).await?;
-        store.count().await
+        store.check().await?;
+        Ok((store.count().await?, store.exposure()))
     };
     match counted.await {
-        Ok(count) => Check::new(NAME, Status::Ok, count.to_string()),
-        Err(error) => Check::new(NAME, Status::Error, error.to_string())
+        Ok((count, Some(why))) => {
+            Check::new(NAME, Status::Warning, format!("{count}; {why}")).hint(store::PRIVATE)
+        }
+        Ok((count, None)) => Check::new(NAME, Status::Ok, count.to_string()),
+        Err::<_, StoreError>(error) => Check::new(NAME, Status::Error, error.to_string())
             .hint("move the file away to start with an empty store"),
     }
 }

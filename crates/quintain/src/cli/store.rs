@@ -3,8 +3,13 @@
 use std::path::Path;
 
 use quintain_engine::store::{Store, StoreError};
+use quintain_source::visible;
 
 use super::App;
+
+/// What to do about a store that other users can access.
+pub(super) const PRIVATE: &str =
+    "stored runs contain what targets returned; make the file your own and run `chmod 600` on it";
 
 pub(super) async fn open(app: &App) -> Result<Store, StoreError> {
     let Some(folder) = app.context.state_dir() else {
@@ -13,7 +18,12 @@ pub(super) async fn open(app: &App) -> Result<Store, StoreError> {
             why: "no home directory; set QUINTAIN_HOME".to_owned(),
         });
     };
-    open_folder(&folder, app).await
+    let store = open_folder(&folder, app).await?;
+    if let Some(why) = store.exposure() {
+        let shown = visible(&store.path().to_string_lossy()).into_owned();
+        app.console.warn(&format!("the store {shown} is not private: {why}; {PRIVATE}"));
+    }
+    Ok(store)
 }
 
 /// Opens the store of a folder. Prints a note if it migrates the file to the current version.

@@ -171,7 +171,8 @@ async fn a_run_that_is_deleted_while_it_runs_stays_deleted() {
     store.delete(std::slice::from_ref(&run)).await.unwrap();
     let other = stored(&store, "eval-b", "2026-01-02T00:00:00Z", 1).await;
     writer.case(&shared(case(7, CaseStatus::Passed))).await;
-    writer.finish(&summary(), RunEnd::Finished).await.unwrap();
+    let error = writer.finish(&summary(), RunEnd::Finished).await.unwrap_err();
+    assert!(matches!(error, StoreError::Deleted), "{error}");
     assert_eq!(store.runs(&RunFilter::default()).await.unwrap(), std::slice::from_ref(&other));
     assert_eq!(store.finished(&other).await.unwrap().len(), 1);
 }

@@ -29,7 +29,8 @@ pub(super) async fn run(twin: &str, app: &App) -> Result<Outcome, CliError> {
     // The suite is built in.
     let consent = Consent::of_the_user();
     let opened = suite::understand(vec![file], &env, Purpose::Run(consent), app)?;
-    let plan = plan(&opened.suite, &Selection::default(), 1);
+    let plan = plan(&opened.suite, &Selection::default(), 1)
+        .map_err(|error| suite::cli_error(error.to_string(), None))?;
     let created = app.context.now();
     let info = RunInfo {
         id: format!("demo-{created}"),

@@ -40,7 +40,8 @@ fn read<'a>(args: &'a Args, app: &App) -> Result<DryRun<'a>, CliError> {
     let suite = &opened.suite;
     let choices = Choices::of_options(&args.choices()).or(&suite.tests.command_line);
     let selection = choices.selection().map_err(|error| usage(error.to_string()))?;
-    let plan = plan(suite, &selection, choices.repeat.or(suite.tests.options.repeat).unwrap_or(1));
+    let repeat = choices.repeat.or(suite.tests.options.repeat).unwrap_or(1);
+    let plan = plan(suite, &selection, repeat).map_err(|error| usage(error.to_string()))?;
     let names: Vec<&str> = opened.files.iter().map(|file| file.name.as_str()).collect();
     Ok(DryRun {
         name: names.join(", "),

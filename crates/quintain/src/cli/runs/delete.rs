@@ -1,6 +1,6 @@
 //! `quintain runs delete`
 
-use quintain_engine::store::{Cutoff, Run, RunFilter, Store, StoreError};
+use quintain_engine::store::{Cutoff, Run, RunFilter, RunState, Store, StoreError};
 use serde_json::json;
 
 use super::line;
@@ -11,6 +11,7 @@ use crate::exit::Exit;
 /// Delete earlier runs permanently
 ///
 /// Deleting more than one run asks for confirmation, or needs `--yes` without a terminal.
+/// Runs that are still running are not deleted.
 ///
 /// Examples:
 ///   quintain runs delete latest
@@ -45,7 +46,18 @@ pub(super) struct Args {
 const NAMED: usize = 10;
 
 pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, StoreError> {
-    let chosen = chosen(args, store, app).await?;
+    let (running, chosen): (Vec<Run>, Vec<Run>) =
+        chosen(args, store, app).await?.into_iter().partition(is_running);
+    if let (Some(run), false) = (running.first(), args.runs.is_empty()) {
+        app.console.error(
+            &format!("{} is still running", run.id),
+            Some("nothing was deleted; wait until it ends, or stop it with Ctrl-C"),
+        );
+        return Ok(Exit::Usage);
+    }
+    for run in &running {
+        app.console.warn(&format!("{} is still running and is not deleted", run.id));
+    }
     if chosen.len() > 1 && !args.yes {
         let what = span(&chosen);
         if !app.context.answers {
@@ -92,6 +104,10 @@ async fn chosen(args: &Args, store: &Store, app: &App) -> Result<Vec<Run>, Store
     }
     found.sort_by(|a, b| b.created.cmp(&a.created));
     Ok(found)
+}
+
+fn is_running(run: &Run) -> bool {
+    matches!(run.state, RunState::Running | RunState::Queued)
 }
 
 /// The number of runs, and their period.
