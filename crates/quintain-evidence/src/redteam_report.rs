@@ -245,7 +245,7 @@ pub struct Covered {
     pub suspected: usize,
     pub by_design: usize,
     /// Findings that a baseline accepts.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub accepted: usize,
     /// Attacks that ran.
     pub attacks: Vec<String>,

@@ -215,9 +215,9 @@ pub(crate) fn seen(observation: &Observation, max_chars: usize) -> String {
     line(&text, max_chars)
 }
 
-/// `30 % (95 % CI 11–60 %)`: a rate and its confidence interval.
+/// `30 % (CI 11–60 %)`: a rate and its 95 % confidence interval.
 pub(crate) fn percents(rate: f64, low: f64, high: f64) -> String {
-    format!("{:.0} % (95 % CI {:.0}–{:.0} %)", rate * 100.0, low * 100.0, high * 100.0)
+    format!("{:.0} % (CI {:.0}–{:.0} %)", rate * 100.0, low * 100.0, high * 100.0)
 }
 
 /// `attack 2.5 s, 400 calls, 160/s`.

@@ -14,12 +14,13 @@ const INTERNAL_ERROR: i64 = -32603;
 const NOT_WORKING: [&str; 3] = ["404", "408", "429"];
 
 impl Trial<'_> {
-    /// Whether the target answered at least one attempt as a working target does. An error counts only if a harmless
-    /// call of the tool works, or if errors depend on what is sent.
+    /// Whether the target answered at least half of the attempts as a working target does, so that one that dies soon
+    /// does not look clean. A protocol error counts only if a harmless call of the tool works, or if errors depend on
+    /// what is sent.
     pub fn is_answered(&self) -> bool {
         let (Place::Tool { server, tool } | Place::Argument { server, tool, .. }) = &self.aim.place
         else {
-            return self.exchanges().any(|one| {
+            return at_least_half(self.exchanges(), |one| {
                 is_reply(one) && !is_outage(&one.outcome) && !is_internal(&one.outcome)
                     || is_refused_by_target(&one.outcome)
             });
@@ -29,27 +30,38 @@ impl Trial<'_> {
         // A ping says nothing about the tool.
         let mut calls = self.exchanges().filter(|one| one.method != "ping");
         if harmless.is_some_and(is_reply) {
-            return calls.any(|one| {
+            return at_least_half(calls, |one| {
                 is_reply(one) && !is_outage(&one.outcome) || is_refused_by_target(&one.outcome)
             });
         }
         let mut errors = HashSet::new();
-        calls.any(|one| match &one.outcome {
-            Outcome::Reply(_) => is_reply(one),
-            Outcome::ToolError(_) | Outcome::RpcError { .. } => {
-                let said = one.outcome.said();
-                let shows = !is_outage(&one.outcome)
-                    && !is_internal(&one.outcome)
-                    && !is_unreachable(&said);
-                shows && errors.insert(said) && errors.len() > 1
+        calls.any(|one| {
+            let said = one.outcome.said();
+            let shows = is_reply(one)
+                && !is_outage(&one.outcome)
+                && !is_internal(&one.outcome)
+                && !is_unreachable(&said);
+            match &one.outcome {
+                Outcome::Reply(_) | Outcome::ToolError(_) => shows,
+                Outcome::RpcError { .. } => shows && errors.insert(said) && errors.len() > 1,
+                _ => false,
             }
-            _ => false,
         })
     }
 
     fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
         self.tried.iter().flat_map(|tried| &tried.evidence.exchanges)
     }
+}
+
+/// Whether some exchanges are answers, and not fewer than the others.
+fn at_least_half<'e>(
+    exchanges: impl Iterator<Item = &'e Exchange>,
+    is_answer: impl Fn(&Exchange) -> bool,
+) -> bool {
+    let (answers, others): (Vec<&Exchange>, Vec<&Exchange>) =
+        exchanges.partition(|one| is_answer(one));
+    !answers.is_empty() && answers.len() >= others.len()
 }
 
 /// Whether a server sent a valid response. The result of a method is an object.
@@ -144,6 +156,8 @@ mod tests {
         let works = || Some(Outcome::says("ok"));
         assert!(!is_answered(works(), vec![]));
         assert!(!is_answered(works(), vec![silence(), silence()]));
+        let dies = vec![Outcome::says("no"), silence(), silence()];
+        assert!(!is_answered(works(), dies), "the target died soon");
         let closed = Outcome::Closed { why: "the process exited".into() };
         assert!(!is_answered(works(), vec![closed]));
         assert!(!is_answered(works(), vec![Outcome::Refused { why: "not allowed".into() }]));
@@ -154,9 +168,10 @@ mod tests {
 
     #[test]
     fn errors_of_a_tool_that_never_worked_count_only_if_they_depend_on_the_request() {
-        let same = || tool_error("not ready");
+        let same = || rpc(-32000, "not ready");
         assert!(!is_answered(None, vec![same(), same()]));
-        assert!(is_answered(None, vec![tool_error("no host a"), tool_error("no host b")]));
+        assert!(is_answered(None, vec![rpc(-32602, "no host a"), rpc(-32602, "no host b")]));
+        assert!(is_answered(None, vec![tool_error("invalid branch")]), "a tool that refuses works");
         assert!(is_answered(None, vec![same(), Outcome::says("ok")]));
         let internal = || rpc(-32603, "internal error, database down");
         assert!(!is_answered(None, vec![internal(), rpc(-32603, "other")]));

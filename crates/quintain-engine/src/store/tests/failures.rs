@@ -11,7 +11,7 @@ const CHILD: &str = "QUINTAIN_TEST_STORE";
 /// Starts this test binary as a child process that writes a run with `cases` cases.
 fn child(directory: &TempDir, id: &str, cases: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "store::tests::hardship::a_child_writes", "--nocapture", "--ignored"])
+        .args(["--exact", "store::tests::failures::a_child_writes", "--nocapture", "--ignored"])
         .env(CHILD, format!("{}|{id}|{cases}", directory.path().display()))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

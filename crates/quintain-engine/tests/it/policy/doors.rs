@@ -58,7 +58,6 @@ const DOORS: [(&str, &str); 31] = [
     ("engine/web.rs", "checked by the client"),
     ("wire/auth/oauth/boundary.rs", "resolves names of hosts that were checked"),
     ("wire/auth/oauth/callback.rs", "interactive login"),
-    ("wire/auth/oauth/opener.rs", "interactive login"),
     ("wire/auth/stored/store.rs", "`World::logins` returns its folder only if allowed"),
     ("wire/net.rs", "the client checks every request"),
     ("wire/resolver.rs", "resolves only names that were checked, and checks their addresses"),

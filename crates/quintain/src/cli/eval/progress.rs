@@ -59,7 +59,13 @@ impl<'a> Progress<'a> {
             }
             Event::Case(case) => {
                 self.done += 1;
-                self.bad += usize::from(case.status != CaseStatus::Passed);
+                // A trial that the target did not answer is an error and not a hit.
+                let is_bad = match case.status {
+                    CaseStatus::Passed => false,
+                    CaseStatus::Failed => true,
+                    CaseStatus::Errored => !self.attacks,
+                };
+                self.bad += usize::from(is_bad);
                 self.show();
             }
             Event::Finished(_) => {
