@@ -29,7 +29,7 @@ const OPENS: [&str; 19] = [
     "lookup_host(",
 ];
 
-const DOORS: [(&str, &str); 31] = [
+const DOORS: [(&str, &str); 30] = [
     ("engine/confined/portable.rs", "opens only below folders that its callers may use"),
     ("engine/confined/unix.rs", "as portable.rs"),
     ("engine/files.rs", "`AllowedFiles` guards `Disk`"),
