@@ -89,7 +89,7 @@ pub enum ConnectError {
     #[error("{error}; {sent}")]
     SentInstead {
         /// The error of the request.
-        error: NoAgreement,
+        error: Box<NoAgreement>,
         /// What the server sent, in words.
         sent: String,
     },
@@ -108,9 +108,8 @@ impl ConnectError {
             }
             Self::NotSpoken { .. } => false,
             Self::Transport(error) => refused(error),
-            Self::NoAgreement(error) | Self::SentInstead { error, .. } => {
-                transport_of(error).is_some_and(refused)
-            }
+            Self::NoAgreement(error) => transport_of(error).is_some_and(refused),
+            Self::SentInstead { error, .. } => transport_of(error).is_some_and(refused),
         }
     }
 }
@@ -136,7 +135,7 @@ fn explained(error: NoAgreement, connection: &Connection, options: &Options) -> 
     let (is_http, redactor) = (connection.transport().is_http(), options.recording.redactor());
     let notices = connection.take_notices().0;
     match notices.iter().find_map(|notice| sent_instead(notice, is_http, redactor)) {
-        Some(sent) => ConnectError::SentInstead { error, sent },
+        Some(sent) => ConnectError::SentInstead { error: Box::new(error), sent },
         None => error.into(),
     }
 }

@@ -213,7 +213,7 @@ pub(crate) async fn ask(
         Some(sender) => sender.ask_any(target, ask, outside).await,
         None => Told::refused("ask", Value::Null, unknown(target)),
     };
-    let takes_time = sender.is_none_or(|sender| sender.takes_any_time());
+    let takes_time = sender.is_none_or(AnySender::takes_any_time);
     let took = if takes_time { started.elapsed() } else { Duration::ZERO };
     let exchange = Exchange::new(target.name(), told.method, told.sent, told.outcome).within(took);
     (exchange, told.response)

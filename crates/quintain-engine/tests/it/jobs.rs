@@ -292,7 +292,7 @@ async fn killing_the_process_leaves_three_runs_that_can_be_resumed() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     loop {
         let runs = place.store.runs(&RunFilter::default()).await.unwrap();
         let is_running = |run: &quintain_engine::store::Run| run.state == RunState::Running;

@@ -85,7 +85,7 @@ async fn what_the_policy_names_works_and_nothing_else_does() {
     let all = (0..count)
         .flat_map(|at| [Under::Exact, Under::Emptied, Under::Nothing].map(|under| flaw(at, under)));
     let flaws = stream::iter(all).buffer_unordered(AT_ONCE);
-    let wrong: Vec<String> = flaws.filter_map(async |flaw| flaw).collect().await;
+    let wrong: Vec<String> = Box::pin(flaws.filter_map(async |flaw| flaw).collect()).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

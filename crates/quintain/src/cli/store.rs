@@ -32,7 +32,7 @@ pub(super) async fn open_folder(folder: &Path, app: &App) -> Result<Store, Store
         0 => {}
         1 => app.console.note("migrating 1 stored run to the current format"),
         more => {
-            app.console.note(&format!("migrating {more} stored runs to the current format ..."))
+            app.console.note(&format!("migrating {more} stored runs to the current format ..."));
         }
     };
     Store::open_noting(folder, migrating).await

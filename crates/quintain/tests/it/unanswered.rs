@@ -44,7 +44,7 @@ fn attack(place: &Path, options: &[&str], mode: &str) -> Result<(Output, Value),
 
 fn states(report: &Value) -> Vec<&str> {
     let frameworks = report["coverage"]["frameworks"].as_array();
-    let entries = frameworks.into_iter().flatten().flat_map(|one| one["entries"].as_array());
+    let entries = frameworks.into_iter().flatten().filter_map(|one| one["entries"].as_array());
     entries.flatten().filter_map(|entry| entry["state"].as_str()).collect()
 }
 

@@ -53,7 +53,7 @@ for line in sys.stdin:
 
 /// Writes the server.
 pub(crate) fn server(bench: &Bench) {
-    let here = format!("HERE = {:?}\n", bench.folder());
+    let here = format!("HERE = {:?}\n", bench.folder().display().to_string());
     fs::write(bench.path("open/tools.py"), here + SERVER).unwrap();
 }
 
