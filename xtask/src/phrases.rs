@@ -13,11 +13,6 @@ use std::{
 use crate::{Result, stage::Note, workspace::Workspace};
 use words::{Pattern, Word};
 
-/// Folders of Rust code, and pages, that `cargo xtask phrases` lists but that do not fail `cargo xtask check` yet.
-/// Remove an entry once it is clean; an empty list enforces the style everywhere.
-const NOT_YET_ENFORCED: &[&str] =
-    &["ARCHITECTURE.md", "crates/quintain/", "crates/quintain-suite/", "crates/quintain-wire/"];
-
 /// Pages whose text comes from Rust sources. They are checked with those sources.
 const GENERATED: &[&str] = &[
     "bench/RESULTS.md",
@@ -185,24 +180,22 @@ struct Hit {
     line: usize,
     text: String,
     write: &'static str,
-    enforced: bool,
 }
 
 impl Hit {
     fn shown(&self) -> String {
-        let Self { file, line, text, write, .. } = self;
+        let Self { file, line, text, write } = self;
         format!("{}:{line}: \"{text}\"; write: {write}", file.display())
     }
 }
 
-/// Fails on every phrase in a text that is enforced.
+/// Fails on every phrase.
 pub(crate) fn check(workspace: &Workspace) -> Result<Note> {
     let found = search(workspace)?;
-    let (enforced, later): (Vec<&Hit>, Vec<&Hit>) = found.hits.iter().partition(|hit| hit.enforced);
-    let mut complaints: Vec<String> = enforced.into_iter().map(Hit::shown).collect();
+    let mut complaints: Vec<String> = found.hits.iter().map(Hit::shown).collect();
     complaints.extend(found.unused_excuses());
     if complaints.is_empty() {
-        let note = format!("{} texts, {} phrases not enforced yet", found.files, later.len());
+        let note = format!("{} texts", found.files);
         println!("{note}: fine");
         return Ok(Some(note));
     }
@@ -212,7 +205,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Note> {
     Err(format!("{} phrase(s) to reword", complaints.len()))
 }
 
-/// Lists every phrase, enforced or not, and counts them by file.
+/// Lists every phrase, and counts them by file.
 pub(crate) fn list(workspace: &Workspace) -> Result<Note> {
     let found = search(workspace)?;
     let mut files: BTreeMap<&Path, usize> = BTreeMap::new();
@@ -255,23 +248,17 @@ fn search(workspace: &Workspace) -> Result<Found> {
         let text = fs::read_to_string(workspace.root.join(&file))
             .map_err(|error| format!("{shown}: {error}"))?;
         found.files += 1;
-        let enforced = is_enforced(&shown, kind);
         for (line, text, write) in table.search(&kind.passages(&text)) {
             let excuse = ALLOWED.iter().position(|(f, phrase, _)| *f == shown && *phrase == text);
             match excuse {
                 Some(at) => {
                     found.used.insert(at);
                 }
-                None => found.hits.push(Hit { file: file.clone(), line, text, write, enforced }),
+                None => found.hits.push(Hit { file: file.clone(), line, text, write }),
             }
         }
     }
     Ok(found)
-}
-
-fn is_enforced(file: &str, kind: Kind) -> bool {
-    let is_rust = kind == Kind::Rust;
-    !NOT_YET_ENFORCED.iter().any(|entry| *entry == file || (is_rust && file.starts_with(entry)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -122,8 +122,8 @@ impl Console {
         self.drawn(&visible(text));
     }
 
-    /// Prints text that contains colours of this program to standard error. Whoever draws it makes the text of others
-    /// visible; everything without colours goes through the functions above.
+    /// Prints text with colours of this program to standard error. The caller makes untrusted text in it visible;
+    /// everything without colours goes through the functions above.
     pub(crate) fn drawn(&self, text: &str) {
         let text = self.redactor.text(text);
         let mut stderr = io::stderr().lock();

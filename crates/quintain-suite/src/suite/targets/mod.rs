@@ -44,7 +44,7 @@ pub trait TargetKind: Sync {
         None
     }
 
-    /// Whether keys beside `config` that mean nothing are ignored.
+    /// Whether unknown keys next to `config` are ignored.
     fn is_lenient(&self) -> bool {
         false
     }
