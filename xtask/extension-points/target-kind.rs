@@ -9,7 +9,7 @@ use quintain_suite::target::Settings;
 use serde_json::{Value, json};
 
 use super::{Ask, Asked, Sender, Told};
-use crate::outside::Outside;
+use crate::external_services::ExternalServices;
 
 const META: Meta = Meta {
     id: "constant",
@@ -68,7 +68,12 @@ impl TargetKind for Constant {
 impl Sender for Constant {
     type Settings = ConstantTarget;
 
-    async fn ask(&self, asked: &Asked<'_, ConstantTarget>, ask: &Ask<'_>, _: &Outside) -> Told {
+    async fn ask(
+        &self,
+        asked: &Asked<'_, ConstantTarget>,
+        ask: &Ask<'_>,
+        _: &ExternalServices,
+    ) -> Told {
         let answer = asked.settings.answer.clone();
         Told {
             method: "constant",

@@ -78,8 +78,8 @@ pub(super) const EXAMPLES: &[Example] = &[
             Line { after: "mod conclude;", text: "mod count;" },
             Line { after: "    Completions(completions::Args),", text: "    Count(count::Args)," },
             Line {
-                after: "        Command::Diff(args) => diff::run(args, desk).await,",
-                text: "        Command::Count(args) => count::run(args, desk).await,",
+                after: "        Command::Diff(args) => diff::run(args, app).await,",
+                text: "        Command::Count(args) => count::run(args, app).await,",
             },
         ],
         prove: proofs::command,
