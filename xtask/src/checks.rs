@@ -68,6 +68,7 @@ const PURE_ROOMS: &[&str] = &[
     "quintain-suite",
     "quintain-redteam",
     "quintain-scan",
+    "quintain-grade",
     "quintain-report",
 ];
 const PURE_IS_FREE_OF: &[&str] = &["tokio", "reqwest", "hyper"];

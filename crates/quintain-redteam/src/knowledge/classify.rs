@@ -119,25 +119,6 @@ const DESCRIPTIONS: &[(&[&str], Kind)] = &[
     (&["regular", "regex", "pattern"], Kind::Pattern),
 ];
 
-/// The words of a name in lower case: the same for `getUserData`, `get_user_data` and `get-user-data`.
-pub fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut last = ' ';
-    for c in name.chars() {
-        if !c.is_alphanumeric() {
-            last = ' ';
-            continue;
-        }
-        let starts = last == ' ' || (c.is_uppercase() && !last.is_uppercase());
-        match words.last_mut().filter(|_| !starts) {
-            Some(word) => word.extend(c.to_lowercase()),
-            None => words.push(c.to_lowercase().collect()),
-        }
-        last = c;
-    }
-    words
-}
-
 /// What a value appears to mean, most likely first.
 pub fn classify(name: &str, description: Option<&str>, schema: &Value) -> Vec<Kind> {
     let mut kinds = Vec::new();
@@ -180,15 +161,6 @@ pub fn classify(name: &str, description: Option<&str>, schema: &Value) -> Vec<Ki
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn names_fall_apart_into_words() {
-        for name in ["getUserData", "get_user_data", "get-user-data", "Get User data"] {
-            assert_eq!(words(name), ["get", "user", "data"]);
-        }
-        assert_eq!(words("parseURL2"), ["parse", "url2"]);
-        assert!(words("").is_empty());
-    }
 
     #[test]
     fn the_last_word_of_a_name_counts_most() {

@@ -1,14 +1,12 @@
 //! What a call may do to existing objects: destroy them, or change how the target works. Knows tools and calls, but not
 //! what a run may do.
 
+use quintain_evidence::lexicon::{Sense, looks, says_destructive, sounds_destructive, tells};
 use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value};
 
-use super::lexicon::{
-    Sense, looks, says_destructive, sounds_destructive, tells, writes_where_told,
-};
 use super::modes::{is_switch, switch};
-use super::{is_destructive, words};
+use super::{Kind, classify, is_destructive, words};
 
 /// The kind of harm that a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +132,19 @@ fn changes_settings(name: &str) -> bool {
 
 fn is_setting(word: &str) -> bool {
     SETTINGS.contains(&word)
+}
+
+fn writes_where_told(tool: &Tool) -> bool {
+    let named = words(tool.name().unwrap_or_default());
+    let removes = named.iter().any(|word| matches!(word.as_str(), "delete" | "remove"));
+    let properties = tool.input_schema().and_then(|schema| schema.get("properties"));
+    let properties = properties.and_then(Value::as_object);
+    let mut names = properties.into_iter().flatten();
+    let is_path = |(name, schema): (&String, &Value)| {
+        let said = schema.get("description").and_then(Value::as_str);
+        classify(name, said, schema).contains(&Kind::Path)
+    };
+    Sense::Writes.is_in(&named) && !removes && names.any(is_path)
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ impl Hints {
         let about = [said, tool.description()].map(Option::unwrap_or_default).join(" ");
         let tool = tool.name().unwrap_or_default();
         let verb = words(tool);
-        let takes = super::lexicon::Sense::TakesAway.is_in(&verb);
+        let takes = super::Sense::TakesAway.is_in(&verb);
         let makes = verb.iter().any(|word| ["create", "mkdir", "new", "init"].contains(&&**word));
         let ending = ending(tool, name, &about);
         let suiting = |paths: &[PathBuf]| -> Vec<PathBuf> {

@@ -3,9 +3,9 @@
 use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value, json};
 
-use crate::knowledge::lexicon::{Sense, only_looks};
 use crate::knowledge::pattern::matching;
 use crate::knowledge::{Hints, Kind, Learned, classify, words, writes};
+use quintain_evidence::lexicon::{Sense, only_looks};
 
 /// Maximum number of values tried for one argument.
 const MAX_VALUES: usize = 10;

@@ -4,15 +4,11 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use quintain_evidence::surface::Tool;
-use serde_json::Value;
-
-use super::Kind;
-use super::{classify, words};
+use crate::surface::Tool;
 
 /// What a word says about a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sense {
+pub enum Sense {
     /// Changes files or records.
     Writes,
     /// Changes or destroys something for good.
@@ -109,22 +105,22 @@ impl Sense {
     }
 
     /// Whether a word has this sense.
-    pub(crate) fn is(self, word: &str) -> bool {
+    pub fn is(self, word: &str) -> bool {
         SENSES.get(word).is_some_and(|senses| senses & self.bit() != 0)
     }
 
     /// Whether one of the words has this sense.
-    pub(crate) fn is_in(self, words: &[String]) -> bool {
+    pub fn is_in(self, words: &[String]) -> bool {
         words.iter().any(|word| self.is(word))
     }
 
     /// Whether a word of the name of a tool has this sense.
-    pub(crate) fn names(self, tool: &Tool) -> bool {
+    pub fn names(self, tool: &Tool) -> bool {
         self.is_in(&words(tool.name().unwrap_or_default()))
     }
 
     /// Whether the description of a tool begins with a verb of this sense.
-    pub(crate) fn begins(self, tool: &Tool) -> bool {
+    pub fn begins(self, tool: &Tool) -> bool {
         begins(tool, |word| self.is(word))
     }
 }
@@ -149,6 +145,25 @@ const FOR_GOOD: [&str; 5] = [
     "permanently remove",
 ];
 
+/// The words of a name in lower case: the same for `getUserData`, `get_user_data` and `get-user-data`.
+pub fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut last = ' ';
+    for c in name.chars() {
+        if !c.is_alphanumeric() {
+            last = ' ';
+            continue;
+        }
+        let starts = last == ' ' || (c.is_uppercase() && !last.is_uppercase());
+        match words.last_mut().filter(|_| !starts) {
+            Some(word) => word.extend(c.to_lowercase()),
+            None => words.push(c.to_lowercase().collect()),
+        }
+        last = c;
+    }
+    words
+}
+
 /// Whether a description begins with a verb that `is` accepts; `Deletes` counts as `delete`.
 fn begins(tool: &Tool, is: impl Fn(&str) -> bool) -> bool {
     let first = words(tool.description().unwrap_or_default()).into_iter().next();
@@ -163,7 +178,7 @@ pub fn writes(tool: &Tool) -> bool {
 
 /// Whether the name of a tool says that it only reads, or its description does and the name does not contradict.
 /// Annotations do not count.
-pub(super) fn only_looks(tool: &Tool) -> bool {
+pub fn only_looks(tool: &Tool) -> bool {
     let named = words(tool.name().unwrap_or_default());
     if Sense::Destroys.is_in(&named) || Sense::Moves.is_in(&named) {
         return false;
@@ -177,20 +192,20 @@ pub(super) fn only_looks(tool: &Tool) -> bool {
 }
 
 /// Whether a tool is declared or appears to be destructive.
-pub(crate) fn claims_to_destroy(tool: &Tool) -> bool {
+pub fn claims_to_destroy(tool: &Tool) -> bool {
     sounds_destructive(tool) || says_destructive(tool)
 }
 
 /// Whether a tool is declared destructive. If it is declared read-only too, it counts as destructive unless its name
 /// says that it only reads.
-pub(super) fn says_destructive(tool: &Tool) -> bool {
+pub fn says_destructive(tool: &Tool) -> bool {
     let only_reads = tool.hint("readOnlyHint") == Some(true) && only_looks(tool);
     tool.hint("destructiveHint") == Some(true) && !only_reads
 }
 
 /// Whether the words of a tool are about destroying. `mark_reboot` with the description `Record that a host was
 /// rebooted` is about recording; `record_delete` with a description that begins with `Delete` is not.
-pub(super) fn sounds_destructive(tool: &Tool) -> bool {
+pub fn sounds_destructive(tool: &Tool) -> bool {
     let said = tool.description().unwrap_or_default().to_lowercase();
     (is_destructive(tool.name().unwrap_or_default()) && !tells(tool))
         || Sense::DestroysFirst.begins(tool)
@@ -198,7 +213,7 @@ pub(super) fn sounds_destructive(tool: &Tool) -> bool {
 }
 
 /// Whether a tool reads, or records that something was done, by its name and description.
-pub(super) fn tells(tool: &Tool) -> bool {
+pub fn tells(tool: &Tool) -> bool {
     let name = words(tool.name().unwrap_or_default());
     let joins = name.iter().any(|word| matches!(word.as_str(), "and" | "then" | "or"));
     let first = name.first().is_some_and(|verb| Sense::Records.is(verb));
@@ -206,21 +221,8 @@ pub(super) fn tells(tool: &Tool) -> bool {
 }
 
 /// Whether a tool reads something and changes nothing, by its name.
-pub(super) fn looks(tool: &Tool) -> bool {
+pub fn looks(tool: &Tool) -> bool {
     Sense::Looks.names(tool) && !Sense::Writes.names(tool)
-}
-
-pub(super) fn writes_where_told(tool: &Tool) -> bool {
-    let named = words(tool.name().unwrap_or_default());
-    let removes = named.iter().any(|word| matches!(word.as_str(), "delete" | "remove"));
-    let properties = tool.input_schema().and_then(|schema| schema.get("properties"));
-    let properties = properties.and_then(Value::as_object);
-    let mut names = properties.into_iter().flatten();
-    let is_path = |(name, schema): (&String, &Value)| {
-        let said = schema.get("description").and_then(Value::as_str);
-        classify(name, said, schema).contains(&Kind::Path)
-    };
-    Sense::Writes.is_in(&named) && !removes && names.any(is_path)
 }
 
 /// Whether a name alone suggests that something is destroyed.
@@ -236,7 +238,7 @@ pub fn is_destructive(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -255,6 +257,15 @@ mod tests {
         for (name, sense) in Sense::NAMES {
             assert!(SENSES.values().any(|senses| senses & sense.bit() != 0), "{name}");
         }
+    }
+
+    #[test]
+    fn names_fall_apart_into_words() {
+        for name in ["getUserData", "get_user_data", "get-user-data", "Get User data"] {
+            assert_eq!(words(name), ["get", "user", "data"]);
+        }
+        assert_eq!(words("parseURL2"), ["parse", "url2"]);
+        assert!(words("").is_empty());
     }
 
     #[test]

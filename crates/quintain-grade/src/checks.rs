@@ -1,0 +1,76 @@
+//! Checks of traces: each proves one kind of fault with what was recorded, without a model. One file each; the registry
+//! below lists them all.
+
+use quintain_content::registry::Meta;
+use quintain_evidence::graded::{Layer, Level, NotApplicable, TraceFinding};
+use quintain_evidence::trace::Trace;
+
+use crate::policy::CallPolicy;
+use crate::view::View;
+
+mod tool_unknown;
+
+/// Proves one kind of fault. The same trace leads to the same findings.
+pub trait TraceCheck: Sync {
+    fn meta(&self) -> &'static Meta;
+
+    fn layer(&self) -> Layer;
+
+    fn check(&self, view: &View<'_>, policy: &CallPolicy) -> Checked;
+}
+
+/// What a check says about a trace.
+pub enum Checked {
+    Findings(Vec<Fault>),
+    /// The trace lacks what the check needs.
+    NotApplicable(&'static str),
+}
+
+/// A finding without what the registry adds: the id of the check and its layer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    pub severity: Level,
+    pub call: Option<usize>,
+    pub pointer: String,
+    pub message: String,
+    pub evidence: String,
+    pub hint: String,
+}
+
+/// All checks, in the order in which findings are listed.
+pub static CHECKS: &[&dyn TraceCheck] = &[&tool_unknown::ToolUnknown];
+
+/// The findings of all checks in the order of calls, those about the answer last, and the checks that say nothing.
+pub fn run(trace: &Trace, policy: &CallPolicy) -> (Vec<TraceFinding>, Vec<NotApplicable>) {
+    let view = View::new(trace);
+    let mut findings = Vec::new();
+    let mut silent = Vec::new();
+    for check in CHECKS {
+        let id = check.meta().id;
+        match check.check(&view, policy) {
+            Checked::Findings(faults) => {
+                findings.extend(faults.into_iter().map(|fault| fault.of(id, check.layer())));
+            }
+            Checked::NotApplicable(why) => {
+                silent.push(NotApplicable { check: id.to_owned(), why: why.to_owned() });
+            }
+        }
+    }
+    findings.sort_by_key(|finding| finding.call.unwrap_or(usize::MAX));
+    (findings, silent)
+}
+
+impl Fault {
+    fn of(self, check: &str, layer: Layer) -> TraceFinding {
+        TraceFinding {
+            check: check.to_owned(),
+            layer,
+            severity: self.severity,
+            call: self.call,
+            pointer: self.pointer,
+            message: self.message,
+            evidence: self.evidence,
+            hint: self.hint,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A trace as checks see it: every call with its position, its turn, and the tool that it names.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use quintain_evidence::surface::{Prompt, Tool};
+use quintain_evidence::trace::{Call, CallKind, Message, Role, Trace, TraceServer, TraceStep};
+
+/// A trace with what several checks derive from it.
+pub struct View<'t> {
+    pub trace: &'t Trace,
+    pub calls: Vec<CallView<'t>>,
+}
+
+/// One call of a trace.
+pub struct CallView<'t> {
+    /// Among all calls.
+    pub position: usize,
+    /// Among all steps.
+    pub step: usize,
+    /// The number of user messages before it.
+    pub turn: usize,
+    pub call: &'t Call,
+    pub offer: Offer<'t>,
+    text: OnceCell<Cow<'t, str>>,
+}
+
+/// Whether a server offered what a call names, at the time of the call.
+#[derive(Debug, Clone, Copy)]
+pub enum Offer<'t> {
+    Tool {
+        server: &'t TraceServer,
+        tool: &'t Tool,
+    },
+    Prompt {
+        server: &'t TraceServer,
+        prompt: &'t Prompt,
+    },
+    /// A listed resource, or one that a template covers.
+    Resource {
+        server: &'t TraceServer,
+    },
+    /// Several servers offer it, and the call names none of them.
+    Ambiguous,
+    /// The lists of the servers in question are known, and it is in none of them.
+    NotOffered,
+    /// The lists are not recorded.
+    Unknown,
+}
+
+impl<'t> View<'t> {
+    pub fn new(trace: &'t Trace) -> Self {
+        let mut calls = Vec::new();
+        let mut turn = 0;
+        for (step, entry) in trace.steps.iter().enumerate() {
+            match entry {
+                TraceStep::Message(message) => turn += usize::from(message.role == Role::User),
+                TraceStep::Call(call) => calls.push(CallView {
+                    position: calls.len(),
+                    step,
+                    turn,
+                    call,
+                    offer: offer(trace, call, step),
+                    text: OnceCell::new(),
+                }),
+            }
+        }
+        Self { trace, calls }
+    }
+
+    /// Messages with their step and the number of user messages up to and including them.
+    pub fn messages(&self) -> impl Iterator<Item = (usize, usize, &'t Message)> {
+        let mut turn = 0;
+        self.trace.steps.iter().enumerate().filter_map(move |(step, entry)| {
+            let message = entry.as_message()?;
+            turn += usize::from(message.role == Role::User);
+            Some((step, turn, message))
+        })
+    }
+
+    /// Messages of one role that come before a step.
+    pub fn said_before(&self, step: usize, role: Role) -> impl Iterator<Item = &'t Message> {
+        let earlier = self.trace.steps[..step].iter().filter_map(TraceStep::as_message);
+        earlier.filter(move |message| message.role == role)
+    }
+
+    /// What the application says to the user after a step, up to the user's next message.
+    pub fn said_after(&self, step: usize) -> impl Iterator<Item = &'t Message> {
+        let later = self.trace.steps[step..].iter().filter_map(TraceStep::as_message);
+        later.take_while(|message| message.role != Role::User)
+    }
+}
+
+impl<'t> CallView<'t> {
+    /// The text of the result or of the error.
+    pub fn text(&self) -> &str {
+        self.text.get_or_init(|| self.call.text())
+    }
+
+    pub fn tool(&self) -> Option<&'t Tool> {
+        match self.offer {
+            Offer::Tool { tool, .. } => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// The name of the server that was called, as far as it is known.
+    pub fn server(&self) -> Option<&'t str> {
+        let offered = match self.offer {
+            Offer::Tool { server, .. }
+            | Offer::Prompt { server, .. }
+            | Offer::Resource { server } => server.name.as_deref(),
+            Offer::Ambiguous | Offer::NotOffered | Offer::Unknown => None,
+        };
+        self.call.server.as_deref().or(offered)
+    }
+}
+
+fn offer<'t>(trace: &'t Trace, call: &'t Call, step: usize) -> Offer<'t> {
+    let servers = candidates(trace, call);
+    let mut is_known = !servers.is_empty();
+    let mut found = Vec::new();
+    for server in servers {
+        match offered_by(server, call, step) {
+            Offer::Unknown => is_known = false,
+            Offer::NotOffered => {}
+            offer => found.push(offer),
+        }
+    }
+    match found.as_slice() {
+        [] if is_known => Offer::NotOffered,
+        [] => Offer::Unknown,
+        [one] => *one,
+        _ => Offer::Ambiguous,
+    }
+}
+
+/// The servers that a call may mean: the named one, or all. A name that no server of the trace has says nothing about
+/// which of them is meant.
+fn candidates<'t>(trace: &'t Trace, call: &Call) -> Vec<&'t TraceServer> {
+    let named = call.server.as_deref().map(|name| {
+        trace.servers.iter().filter(move |server| server.name.as_deref() == Some(name)).collect()
+    });
+    match named {
+        Some(servers) if !Vec::is_empty(&servers) => servers,
+        _ => trace.servers.iter().collect(),
+    }
+}
+
+fn offered_by<'t>(server: &'t TraceServer, call: &Call, step: usize) -> Offer<'t> {
+    match call.kind {
+        CallKind::Tool => server.tools_at(step).map_or(Offer::Unknown, |tools| {
+            let tool = tools.iter().find(|tool| tool.name() == Some(&call.name));
+            tool.map_or(Offer::NotOffered, |tool| Offer::Tool { server, tool })
+        }),
+        CallKind::Prompt => server.prompts_at(step).map_or(Offer::Unknown, |prompts| {
+            let prompt = prompts.iter().find(|prompt| prompt.name() == Some(&call.name));
+            prompt.map_or(Offer::NotOffered, |prompt| Offer::Prompt { server, prompt })
+        }),
+        CallKind::Resource => {
+            let resources = server.resources_at(step);
+            let templates = server.templates_at(step);
+            let listed = resources.into_iter().flatten().any(|one| one.uri() == Some(&call.name));
+            let mut patterns = templates.into_iter().flatten().filter_map(|one| one.uri_template());
+            if listed || patterns.any(|pattern| crate::uri_template::matches(pattern, &call.name)) {
+                Offer::Resource { server }
+            } else if resources.is_some() {
+                Offer::NotOffered
+            } else {
+                Offer::Unknown
+            }
+        }
+    }
+}
