@@ -112,6 +112,7 @@ fn withheld(result: &CaseResult) -> CaseResult {
         response: Response::default(),
         evidence: Evidence::default(),
         grade: None,
+        graded: None,
         error: Some(WITHHELD.to_owned()),
         ..result.clone()
     }

@@ -1,12 +1,14 @@
 //! What was sent and what came back. Only facts; verdicts are derived from them elsewhere.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::answer_record::{AnswerRecord, KeptAnswer};
 use crate::probe::Step;
 use crate::question::{Answer, Question};
+use crate::trace::Trace;
 
 pub use crate::exchange::{Exchange, Outcome};
 
@@ -26,6 +28,9 @@ pub struct Evidence {
     /// What was observed outside the wire while the probe ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
+    /// The recorded conversation that is graded; then nothing was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Arc<Trace>>,
 }
 
 /// Something that happened outside the wire and carries the probe's mark.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::evidence::Evidence;
+use crate::graded::GradedTrace;
 use crate::response::Response;
 use crate::verdict::Verdict;
 
@@ -44,6 +45,9 @@ pub struct CaseResult {
     pub latency_ms: f64,
     /// Number of tries until this result; above 1 only after transport errors.
     pub attempts: u32,
+    /// What checks and metrics say about the trace, if the case is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graded: Option<Box<GradedTrace>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

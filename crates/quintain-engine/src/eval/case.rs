@@ -27,6 +27,7 @@ use crate::targets::Ask;
 pub(super) struct Answered {
     pub(super) response: Response,
     attempts: u32,
+    graded: None,
 }
 
 /// The evidence of a case so far, and whom it asks.

@@ -137,6 +137,7 @@ impl TrialCases {
             error: (!passed).then_some(reason),
             latency_ms: latency,
             attempts: 1,
+            graded: None,
         }
     }
 }

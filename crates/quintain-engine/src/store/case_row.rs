@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use quintain_evidence::evidence::Evidence;
+use quintain_evidence::graded::GradedTrace;
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Grade, Place, PromptText, TargetName};
 use quintain_evidence::run_diff::{self, vars_hash};
@@ -66,6 +67,8 @@ struct Rest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: &'a Option<String>,
     attempts: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graded: &'a Option<Box<GradedTrace>>,
 }
 
 /// [`Rest`] for reading.
@@ -85,6 +88,7 @@ struct Stored {
     grade: Option<Grade>,
     error: Option<String>,
     attempts: u32,
+    graded: Option<Box<GradedTrace>>,
 }
 
 impl CaseRow {
@@ -117,6 +121,7 @@ impl CaseRow {
             error,
             latency_ms,
             attempts,
+            graded,
         } = &**case;
         let last = evidence.last().and_then(|exchange| exchange.outcome.result());
         let raw_in_evidence = response.raw.is_some() && response.raw.as_ref() == last;
@@ -134,6 +139,7 @@ impl CaseRow {
             grade,
             error,
             attempts: *attempts,
+            graded,
         });
         let mut packed = [Packed::json(&rest)?, Packed::json(&case.part(|_| evidence))?];
         packed.iter_mut().for_each(|packed| packed.shrink(packer));
@@ -230,6 +236,7 @@ pub(super) fn case(row: &Row) -> Result<CaseResult, StoreError> {
         error: stored.error,
         latency_ms: *latency_ms,
         attempts: stored.attempts,
+        graded: stored.graded,
     })
 }
 

@@ -50,6 +50,7 @@ fn case(test_idx: usize, repeat: u32, status: CaseStatus, output: &str) -> CaseR
         error: None,
         latency_ms: 1.0,
         attempts: 1,
+        graded: None,
     }
 }
 

@@ -74,6 +74,7 @@ impl Case {
                 error: None,
                 latency_ms: 12.345_678,
                 attempts: 1,
+                graded: None,
             },
             BTreeMap::new(),
         )

@@ -246,6 +246,7 @@ mod tests {
             error,
             latency_ms: 0.0,
             attempts: 1,
+            graded: None,
         }
     }
 

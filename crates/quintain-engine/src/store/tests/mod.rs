@@ -85,6 +85,7 @@ fn case(ordinal: usize, status: CaseStatus) -> CaseResult {
         error: None,
         latency_ms: 1.5,
         attempts: 1,
+        graded: None,
     }
 }
 
