@@ -1,7 +1,10 @@
 //! Judges how an application used MCP, by what was recorded: readers of traces, checks, metrics, and how well metrics agree
 //! with people. Pure; what only a model can decide is asked for.
 
+pub mod canonical;
 pub mod checks;
+pub mod effect;
+pub mod failure;
 mod nearest;
 pub mod policy;
 mod uri_template;
