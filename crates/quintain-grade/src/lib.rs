@@ -4,8 +4,11 @@
 pub mod canonical;
 pub mod checks;
 pub mod effect;
+mod expected_calls;
 pub mod failure;
+pub mod metrics;
 mod nearest;
 pub mod policy;
+mod tasks;
 mod uri_template;
 pub mod view;
