@@ -4,11 +4,14 @@
 pub mod canonical;
 pub mod checks;
 pub mod effect;
+pub mod evaluate;
 mod expected_calls;
 pub mod failure;
 pub mod metrics;
 mod nearest;
 pub mod policy;
+pub mod selection;
+mod statistics;
 mod tasks;
 mod uri_template;
 pub mod view;
