@@ -7,6 +7,7 @@ pub mod effect;
 pub mod evaluate;
 mod expected_calls;
 pub mod failure;
+pub mod meta_eval;
 pub mod metrics;
 mod nearest;
 pub mod policy;
