@@ -30,8 +30,11 @@ static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-static TOLD: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)\b(?:use|using|via)\s+(?:the\s+)?([\w\-./]+)").ok());
+/// `use NAME`, and whether the request says that it is a tool.
+static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:use|using|via)\s+(?:the\s+)?(`?)([\w\-./]+)`?(\s+(?:mcp|server|tool)\b)?")
+        .ok()
+});
 
 /// Whether the request names a file that no successful call touches: as an argument, in a command, or in a result.
 pub(super) fn is_missing(requests: &[&str], succeeded: &[&CallView<'_>]) -> bool {
@@ -74,14 +77,18 @@ pub(super) fn ignores_named(
     succeeded: &[&CallView<'_>],
 ) -> bool {
     let Some(pattern) = TOLD.as_ref() else { return false };
-    let told = requests.iter().flat_map(|request| pattern.captures_iter(request)).take(MAX_PATHS);
-    told.filter_map(|found| found.get(1)).any(|word| {
-        let word = word.as_str().trim_end_matches('.').to_lowercase();
+    let mut told =
+        requests.iter().flat_map(|request| pattern.captures_iter(request)).take(MAX_PATHS);
+    told.any(|found| {
+        let word = found[2].trim_end_matches('.').to_lowercase();
+        // `use excel` may mean the program, `use context7` cannot.
+        let is_name = word.contains(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-'));
+        let is_marked = !found[1].is_empty() || found.get(3).is_some();
         let uses = |call: &&CallView<'_>| {
             is_called(&call.call.name, &word)
                 || call.server().is_some_and(|server| is_called(server, &word))
         };
-        word.len() > 2 && is_listed(servers, &word) && !succeeded.iter().any(uses)
+        (is_name || is_marked) && is_listed(servers, &word) && !succeeded.iter().any(uses)
     })
 }
 
@@ -190,5 +197,7 @@ mod tests {
         assert!(ignores("Write a middleware. use context7", "write_file"));
         assert!(!ignores("Write a middleware. use context7", "get_docs"));
         assert!(!ignores("Write a middleware using Rust", "write_file"));
+        assert!(ignores("Look it up with care, use the `get_docs` tool", "write_file"));
+        assert!(!ignores("Write it using get", "write_file"));
     }
 }

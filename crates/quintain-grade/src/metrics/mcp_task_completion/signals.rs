@@ -30,10 +30,10 @@ pub(super) enum Signal {
     NotAsTold,
 }
 
-/// The weights. A sign that alone decides weighs more than a half, others need company. They were set by hand: the order
-/// follows how often a sign occurs in failed and in successful tasks of human-labelled agent traces, the values are coarse
-/// on purpose. Changing each of them by up to a half at random keeps the agreement with people within its error, see the
-/// test of agreement.
+/// The weights. A sign that alone decides weighs more than a half, others need company. They were set by hand and are coarse
+/// on purpose: the order follows how often a sign occurs in failed and in successful tasks of human-labelled traces of an
+/// agent, and where it occurs too seldom to tell, how plainly it contradicts a success. The test of agreement changes each of
+/// them at random by up to a half.
 const WEIGHTS: [(Signal, f64, &str); 15] = [
     (Signal::NoAnswer, 1.0, "there is no answer"),
     (Signal::CutOff, 0.55, "the answer is cut off"),
@@ -43,9 +43,9 @@ const WEIGHTS: [(Signal, f64, &str); 15] = [
     (Signal::OwnKnowledge, 0.2, "the answer offers general knowledge instead of results"),
     (Signal::RefersElsewhere, 0.15, "the answer refers the user elsewhere"),
     (Signal::AsksForInput, 0.15, "the answer asks the user for input"),
-    (Signal::LastCallFailed, 0.4, "the last call failed"),
-    (Signal::NothingSucceeded, 0.4, "no call succeeded"),
-    (Signal::NothingRead, 0.25, "every attempt to read something failed"),
+    (Signal::LastCallFailed, 0.55, "the last call failed"),
+    (Signal::NothingSucceeded, 0.55, "no call succeeded"),
+    (Signal::NothingRead, 0.4, "every attempt to read something failed"),
     (Signal::NeverWorked, 0.15, "a tool failed repeatedly and was given up"),
     (Signal::FileMissing, 0.35, "no successful call touches a file that the user names"),
     (Signal::Template, 0.55, "what was written is a template with placeholders"),
@@ -72,10 +72,11 @@ pub(super) fn signals(task: &Task<'_, '_>, servers: &[TraceServer]) -> Vec<Signa
         Some(answer) => wording(&Wording::of(answer)),
         None => vec![Signal::NoAnswer],
     };
+    let has_lists = servers.iter().any(|server| server.tools_at(usize::MAX).is_some());
     let calls: Vec<(&CallView<'_>, bool)> = task
         .calls
         .iter()
-        .filter(|call| !only_finds_tools(call))
+        .filter(|call| !only_finds_tools(call, has_lists))
         .map(|call| (call, call.failure().is_some()))
         .collect();
     let succeeded: Vec<&CallView<'_>> =
@@ -83,10 +84,9 @@ pub(super) fn signals(task: &Task<'_, '_>, servers: &[TraceServer]) -> Vec<Signa
     if calls.last().is_some_and(|(_, failed)| *failed) {
         found.push(Signal::LastCallFailed);
     }
-    let lists = servers.iter().any(|server| server.tools_at(usize::MAX).is_some());
     if succeeded.is_empty() {
         // An answer without calls is fine where there was nothing to call.
-        if !calls.is_empty() || (lists && !task.calls.is_empty()) {
+        if !calls.is_empty() || (has_lists && !task.calls.is_empty()) {
             found.push(Signal::NothingSucceeded);
         }
     } else if nothing_read(&calls) {
@@ -121,23 +121,26 @@ fn wording(wording: &Wording) -> Vec<Signal> {
 }
 
 /// Whether a call only looks for tools, as agents with very many tools do; it brings the task no further.
-fn only_finds_tools(call: &CallView<'_>) -> bool {
+fn only_finds_tools(call: &CallView<'_>, has_lists: bool) -> bool {
     if call.call.kind != CallKind::Tool {
         return false;
     }
     let words = lexicon::words(&call.call.name);
     let about_tools = words.iter().any(|word| matches!(word.as_str(), "tool" | "tools"))
         && (Sense::OnlyLooks.is_in(&words) || Sense::Lists.is_in(&words));
-    // A host's own tool is in no server's list and works nevertheless.
-    let of_host = matches!(call.offer, Offer::NotOffered)
-        && call.call.server.is_none()
+    // A tool of the host or of a router is in no list of a server and works nevertheless.
+    let of_host = matches!(call.offer, Offer::NotOffered | Offer::Unknown)
+        && call.call.server.as_deref().is_none_or(|server| server == "router")
+        && has_lists
         && call.failure().is_none();
     about_tools || of_host || matches!(words.as_slice(), [one] if one == "route")
 }
 
+/// Whether something was to be read, and all that succeeded are calls that write.
 fn nothing_read(calls: &[(&CallView<'_>, bool)]) -> bool {
-    let mut reading = calls.iter().filter(|(call, _)| call.reads_only()).peekable();
-    reading.peek().is_some() && reading.all(|(_, failed)| *failed)
+    let tried = calls.iter().any(|(call, failed)| *failed && call.reads_only());
+    let mut succeeded = calls.iter().filter(|(_, failed)| !failed);
+    tried && succeeded.all(|(call, _)| Sense::Writes.is_in(&lexicon::words(&call.call.name)))
 }
 
 /// Whether some tool failed at least twice and never succeeded.

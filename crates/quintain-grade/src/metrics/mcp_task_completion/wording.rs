@@ -11,7 +11,7 @@ const MAX_SIDE: usize = 30_000;
 /// What an answer says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Wording {
-    /// The first paragraph says that something did not work.
+    /// The answer opens with what did not work.
     pub(super) admits_first: bool,
     /// The answer says so anywhere.
     pub(super) admits: bool,
@@ -51,13 +51,15 @@ impl Wording {
     pub(super) fn of(answer: &str) -> Self {
         let text = plain(answer);
         let opening = opening(&text);
+        let first = first_sentence(opening);
         let admits = |text: &str| has(0, text) || has(1, text);
         let opens_with_regret = PATTERNS[2]
             .as_ref()
-            .and_then(|pattern| pattern.find(opening))
-            .is_some_and(|found| opening[..found.start()].trim().is_empty());
+            .and_then(|pattern| pattern.find(first))
+            .is_some_and(|found| first[..found.start()].trim().is_empty());
         Self {
-            admits_first: admits(opening) || opens_with_regret,
+            // Trouble that comes after a result is a remark; inability is not.
+            admits_first: admits(first) || opens_with_regret || has(0, opening),
             admits: admits(&text),
             regrets: has(2, &text),
             own_knowledge: has(3, &text),
@@ -88,6 +90,10 @@ fn opening(text: &str) -> &str {
     paragraphs.find(is_prose).unwrap_or_default()
 }
 
+fn first_sentence(text: &str) -> &str {
+    text.find(". ").map_or(text, |end| &text[..end])
+}
+
 /// Whether a code block is left open, or the last character announces more.
 fn is_cut_off(answer: &str) -> bool {
     let fences = answer.lines().filter(|line| line.trim_start().starts_with("```")).count();
@@ -116,6 +122,9 @@ mod tests {
         ] {
             assert!(Wording::of(text).admits_first, "{text}");
         }
+        let remark = "Here is the route. The service appears to have issues with durations.";
+        let remark = Wording::of(remark);
+        assert!(remark.admits && !remark.admits_first);
         let late = Wording::of("Here is the list.\n\nI could not find the third one.");
         assert!(late.admits && !late.admits_first);
     }
