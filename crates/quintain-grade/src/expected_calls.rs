@@ -1,7 +1,7 @@
 //! Compares the calls that a case expects with those that were made: which belongs to which, and how well they fit.
 
-pub mod assignment;
-pub mod comparators;
+pub(crate) mod assignment;
+pub(crate) mod comparators;
 mod dates;
 
 use std::borrow::Cow;
@@ -17,20 +17,20 @@ use crate::view::View;
 
 /// A call that was made, as the comparison needs it.
 #[derive(Debug, Clone)]
-pub struct MadeCall<'t> {
-    pub name: &'t str,
-    pub server: Option<&'t str>,
+pub(crate) struct MadeCall<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) server: Option<&'t str>,
     /// `FUNCTION` or `MCP`, if the source says so.
-    pub kind: Option<&'t str>,
-    pub args: Option<&'t Value>,
-    pub output: Option<Cow<'t, Value>>,
+    pub(crate) kind: Option<&'t str>,
+    pub(crate) args: Option<&'t Value>,
+    pub(crate) output: Option<Cow<'t, Value>>,
     /// Among all calls of the trace; none if the source lists these calls separately.
-    pub position: Option<usize>,
-    pub tool: Option<&'t Tool>,
+    pub(crate) position: Option<usize>,
+    pub(crate) tool: Option<&'t Tool>,
 }
 
 /// The calls to compare: those that the case lists for it, or else all calls of tools.
-pub fn made_calls<'t>(view: &View<'t>, with_output: bool) -> Vec<MadeCall<'t>> {
+pub(crate) fn made_calls<'t>(view: &View<'t>, with_output: bool) -> Vec<MadeCall<'t>> {
     if let Some(called) = &view.trace.expected.called {
         return called.iter().map(of_case).collect();
     }
@@ -64,23 +64,23 @@ fn of_case(call: &ExpectedCall) -> MadeCall<'_> {
 
 /// An expected call with the made call that fits it best.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pair {
-    pub expected: usize,
-    pub made: usize,
+pub(crate) struct Pair {
+    pub(crate) expected: usize,
+    pub(crate) made: usize,
     /// From 0 to 1: how well arguments and output fit. Above 0 if they fit at all.
-    pub fit: f64,
+    pub(crate) fit: f64,
 }
 
 /// What is compared beyond the name.
-pub struct Comparison<'c> {
-    pub comparators: &'c Comparators,
-    pub arguments: bool,
-    pub output: bool,
+pub(crate) struct Comparison<'c> {
+    pub(crate) comparators: &'c Comparators,
+    pub(crate) arguments: bool,
+    pub(crate) output: bool,
 }
 
 impl Comparison<'_> {
     /// How well a made call fits an expected one of the same name.
-    pub fn fit(&self, expected: &ExpectedCall, made: &MadeCall<'_>) -> f64 {
+    pub(crate) fn fit(&self, expected: &ExpectedCall, made: &MadeCall<'_>) -> f64 {
         let outputs = (expected.output.as_ref(), made.output.as_deref());
         if let (true, (Some(wanted), got)) = (self.output, outputs)
             && !got.is_some_and(|got| canonical::equal(wanted, got))
@@ -95,7 +95,7 @@ impl Comparison<'_> {
 
     /// The optimal pairs of calls of the same name, ordered by the expected call. Pairs that do not fit are kept: the
     /// right tool was called with wrong arguments.
-    pub fn pairs(&self, expected: &[ExpectedCall], made: &[MadeCall<'_>]) -> Vec<Pair> {
+    pub(crate) fn pairs(&self, expected: &[ExpectedCall], made: &[MadeCall<'_>]) -> Vec<Pair> {
         let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
         for (index, call) in made.iter().enumerate() {
             by_name.entry(call.name).or_default().push(index);

@@ -5,16 +5,16 @@ use quintain_evidence::trace::{Role, TraceStep};
 use crate::view::{CallView, View};
 
 /// One request with everything up to the next one.
-pub struct Task<'v, 't> {
+pub(crate) struct Task<'v, 't> {
     /// The user's messages; several if the user writes again before anything happens.
-    pub requests: Vec<&'t str>,
-    pub calls: &'v [CallView<'t>],
+    pub(crate) requests: Vec<&'t str>,
+    pub(crate) calls: &'v [CallView<'t>],
     /// What the application says after its last call; blank messages do not count.
-    pub answer: Option<&'t str>,
+    pub(crate) answer: Option<&'t str>,
 }
 
 /// The tasks in their order. A request to which nothing follows is none: the conversation was recorded too early.
-pub fn tasks<'v, 't>(view: &'v View<'t>) -> Vec<Task<'v, 't>> {
+pub(crate) fn tasks<'v, 't>(view: &'v View<'t>) -> Vec<Task<'v, 't>> {
     let mut tasks = Vec::new();
     let mut open = Open::default();
     let mut calls = 0;

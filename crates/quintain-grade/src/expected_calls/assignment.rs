@@ -11,7 +11,7 @@ const FORBIDDEN: f64 = 1e6;
 const CROSSING: f64 = 1e-12;
 
 /// The best pairs `(row, column, value)`, each row and column at most once. `value` is from 0 to 1; none forbids a pair.
-pub fn best(
+pub(crate) fn best(
     rows: usize,
     columns: usize,
     value: impl Fn(usize, usize) -> Option<f64>,

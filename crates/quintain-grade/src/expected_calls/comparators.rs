@@ -10,7 +10,7 @@ use crate::canonical::equal;
 
 /// How a value is compared with the expected one.
 #[derive(Debug, Clone)]
-pub enum Comparator {
+pub(crate) enum Comparator {
     /// Equal as JSON; 1 and 1.0 are the same number.
     Exact,
     /// Numbers that differ by at most this much.
@@ -33,7 +33,7 @@ pub enum Comparator {
 
 /// The comparators of the arguments of each tool; `*` stands for all tools.
 #[derive(Debug, Clone, Default)]
-pub struct Comparators(HashMap<String, HashMap<String, Comparator>>);
+pub(crate) struct Comparators(HashMap<String, HashMap<String, Comparator>>);
 
 const WORDS: &str =
     "exact, case, set, date, subset or ignore, or an object with `tolerance`, `regex` or `anyOf`";
@@ -43,7 +43,7 @@ impl Comparators {
     ///
     /// # Errors
     /// All mistakes, each with its place.
-    pub fn read(value: &Value) -> Result<Self, Vec<String>> {
+    pub(crate) fn read(value: &Value) -> Result<Self, Vec<String>> {
         let Some(tools) = value.as_object() else {
             return Err(vec!["expected an object of tools".to_owned()]);
         };
@@ -74,7 +74,7 @@ impl Comparators {
     }
 
     /// The share of arguments that fit, among those that are expected or given.
-    pub fn fit(&self, tool: &str, expected: &Value, made: Option<&Value>) -> f64 {
+    pub(crate) fn fit(&self, tool: &str, expected: &Value, made: Option<&Value>) -> f64 {
         let none = Map::new();
         let (Some(wanted), Some(given)) =
             (expected.as_object(), made.map_or(Some(&none), Value::as_object))
@@ -89,7 +89,7 @@ impl Comparators {
     }
 
     /// The names of arguments that do not fit: other values, missing ones, and ones that are not expected.
-    pub fn faults<'a>(
+    pub(crate) fn faults<'a>(
         &'a self,
         tool: &'a str,
         wanted: &'a Map<String, Value>,
@@ -159,7 +159,7 @@ fn tolerance(value: &Value) -> Result<Comparator, String> {
 
 impl Comparator {
     /// Whether a value is as good as the expected one.
-    pub fn accepts(&self, expected: &Value, got: &Value) -> bool {
+    pub(crate) fn accepts(&self, expected: &Value, got: &Value) -> bool {
         match self {
             Self::Exact => equal(expected, got),
             Self::Tolerance { absolute, relative } => match (number(expected), number(got)) {

@@ -62,16 +62,14 @@ impl Metric for PiiLeakage {
 fn named(names: &[String], options: &mut Options<'_>) -> Option<Vec<&'static dyn Detector>> {
     let mut found = Vec::new();
     for name in names {
-        match detect::find(name) {
-            Some(detector) => found.push(detector),
-            None => {
-                let known = detect::all().iter().map(|detector| detector.meta().id);
-                let meant = crate::nearest::nearest(name, known);
-                let help =
-                    meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-                options.error("detectors", format!("unknown detector `{name}`{help}"));
-            }
+        if let Some(detector) = detect::find(name) {
+            found.push(detector);
+            continue;
         }
+        let known = detect::all().iter().map(|detector| detector.meta().id);
+        let meant = crate::nearest::nearest(name, known);
+        let help = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+        options.error("detectors", format!("unknown detector `{name}`{help}"));
     }
     (found.len() == names.len()).then_some(found)
 }

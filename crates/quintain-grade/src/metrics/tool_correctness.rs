@@ -72,22 +72,14 @@ impl Metric for ToolCorrectness {
         let is_ordered = options.flag("shouldConsiderOrdering").unwrap_or(false);
         // In deepeval only a judge looks at them.
         options.value("availableTools");
+        let comparators = read_comparators(options);
+        let order = Order::read(options);
         if is_compat {
             let params = params.unwrap_or_default();
             let mode = compat::Mode::new(is_exact, is_ordered);
             return immediately(move |input| compat::measure(input, mode, params));
         }
-        let comparators = match options.value("comparators").map(Comparators::read) {
-            None => Comparators::default(),
-            Some(Ok(comparators)) => comparators,
-            Some(Err(errors)) => {
-                errors.into_iter().for_each(|error| {
-                    options.error("comparators", format!("`comparators`: {error}"))
-                });
-                return None;
-            }
-        };
-        let order = Order::read(options)?;
+        let (comparators, order) = (comparators?, order?);
         let plan = Plan {
             comparators,
             arguments: params.is_none_or(|params| params.arguments),
@@ -97,6 +89,19 @@ impl Metric for ToolCorrectness {
             order,
         };
         immediately(move |input| plan.measure(input))
+    }
+}
+
+fn read_comparators(options: &mut Options<'_>) -> Option<Comparators> {
+    let Some(written) = options.value("comparators") else { return Some(Comparators::default()) };
+    match Comparators::read(written) {
+        Ok(comparators) => Some(comparators),
+        Err(errors) => {
+            for error in errors {
+                options.error("comparators", format!("`comparators`: {error}"));
+            }
+            None
+        }
     }
 }
 

@@ -217,13 +217,11 @@ fn similarity(left: &Map<String, Value>, right: &Map<String, Value>) -> f64 {
     let all = (left.len() + right.len() - common) as f64;
     let mut sum = 0.0;
     for (key, value) in left {
-        match (value, right.get(key)) {
-            (_, None) => {}
-            (value, Some(other)) if equal(value, other) => sum += 1.0 / all,
-            (Value::Object(inner), Some(Value::Object(other))) => {
-                sum += similarity(inner, other) / all
-            }
-            _ => {}
+        let Some(other) = right.get(key) else { continue };
+        if equal(value, other) {
+            sum += 1.0 / all;
+        } else if let (Value::Object(inner), Value::Object(other)) = (value, other) {
+            sum += similarity(inner, other) / all;
         }
     }
     sum

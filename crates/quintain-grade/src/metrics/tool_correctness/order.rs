@@ -32,13 +32,13 @@ impl Order {
         let never = options.texts("never").unwrap_or_default();
         let before = match options.value("before") {
             None => Vec::new(),
-            Some(value) => match pairs(value) {
-                Some(pairs) => pairs,
-                None => {
+            Some(value) => {
+                let pairs = pairs(value);
+                if pairs.is_none() {
                     options.expected("before", "pairs of tools such as [[a, b]]", value);
-                    return None;
                 }
-            },
+                pairs?
+            }
         };
         Some(Self { before, any_time, never })
     }

@@ -96,12 +96,14 @@ fn findings_are_at_the_calls_of_the_trace() {
 
 #[test]
 fn mistakes_in_options_are_reported_together() {
-    let options = json!({"compat": "ragas", "evaluationParams": ["input"], "before": "a"});
+    let options = json!({
+        "compat": "ragas", "evaluationParams": ["input"], "before": "a", "comparators": 1, "never": "x"
+    });
     let Err(errors) = crate::metrics::compile("tool-correctness", options.as_object().unwrap())
     else {
-        panic!("three mistakes")
+        panic!("four mistakes")
     };
-    assert_eq!(errors.0.len(), 3, "{errors}");
+    assert_eq!(errors.0.len(), 4, "{errors}");
 }
 
 #[test]
