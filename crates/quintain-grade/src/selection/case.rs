@@ -58,13 +58,11 @@ impl CaseSelection {
         let wanted = expected.args.as_ref().and_then(Value::as_object);
         let schema =
             made.tool.and_then(|tool| tool.input_schema()).filter(|schema| schema.is_object());
-        let declared: Option<Vec<&str>> = match schema {
-            Some(schema) => declared(schema),
-            None => wanted.map(|wanted| wanted.keys().map(String::as_str).collect()),
-        };
-        if let Some(declared) = declared {
-            let is_unknown = |name: &String| !declared.contains(&name.as_str());
-            count(&mut self.hallucinated_names, given.keys().any(is_unknown));
+        if let Some(declared) = schema.map_or(wanted, declared) {
+            count(
+                &mut self.hallucinated_names,
+                given.keys().any(|name| !declared.contains_key(name)),
+            );
         }
         if let Some(wanted) = wanted {
             count(
@@ -113,13 +111,13 @@ fn count(figure: &mut (u64, u64), has: bool) {
 }
 
 /// The arguments that a schema knows; none if it allows any.
-fn declared(schema: &Value) -> Option<Vec<&str>> {
+fn declared(schema: &Value) -> Option<&Map<String, Value>> {
     let properties = schema.get("properties")?.as_object()?;
     let is_closed = matches!(schema.get("additionalProperties"), None | Some(Value::Bool(false)))
         && ["patternProperties", "allOf", "anyOf", "oneOf", "$ref"]
             .iter()
             .all(|key| schema.get(key).is_none());
-    is_closed.then(|| properties.keys().map(String::as_str).collect())
+    is_closed.then_some(properties)
 }
 
 #[cfg(test)]

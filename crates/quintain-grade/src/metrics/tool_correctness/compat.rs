@@ -143,10 +143,10 @@ fn write_key(value: &Value, key: &mut String) {
         }
         Value::Number(number) => {
             let float = number.as_f64().filter(|_| number.is_f64());
-            // Up to this size every whole number is a different float.
-            let whole = float.filter(|float| float.fract() == 0.0 && float.abs() < 9e15);
+            // Python compares whole numbers and floats exactly.
+            let whole = float.filter(|float| float.fract() == 0.0 && float.abs() < 1e38);
             let _ = match (whole, float) {
-                (Some(whole), _) => write!(key, "#{}", whole as i64),
+                (Some(whole), _) => write!(key, "#{}", whole as i128),
                 (None, Some(float)) => write!(key, "#{float:e}"),
                 (None, None) => write!(key, "#{number}"),
             };
