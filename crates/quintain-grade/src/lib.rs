@@ -7,5 +7,7 @@ pub mod effect;
 pub mod failure;
 mod nearest;
 pub mod policy;
+pub mod reaction;
+pub mod statements;
 mod uri_template;
 pub mod view;
