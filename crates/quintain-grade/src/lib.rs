@@ -11,3 +11,4 @@ pub mod reaction;
 pub mod statements;
 mod uri_template;
 pub mod view;
+mod word_list;

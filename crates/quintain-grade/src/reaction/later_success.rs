@@ -13,16 +13,16 @@ const MAX_CANDIDATES: usize = 64;
 /// Longer values are compared by their beginning.
 const MAX_VALUE: usize = 200;
 
-pub(super) struct LaterSuccesses<'v> {
-    view: &'v View<'v>,
+pub(super) struct LaterSuccesses<'v, 't> {
+    view: &'v View<'t>,
     /// Positions of successful calls by tool, in order.
-    by_tool: HashMap<(Option<&'v str>, &'v str), Vec<usize>>,
+    by_tool: HashMap<(Option<&'t str>, &'t str), Vec<usize>>,
     /// Positions of successful calls by value and by whether they only read, in order.
     by_value: HashMap<(bool, String), Vec<usize>>,
 }
 
-impl<'v> LaterSuccesses<'v> {
-    pub(super) fn new(view: &'v View<'v>) -> Self {
+impl<'v, 't> LaterSuccesses<'v, 't> {
+    pub(super) fn new(view: &'v View<'t>) -> Self {
         let mut by_tool: HashMap<_, Vec<usize>> = HashMap::new();
         let mut by_value: HashMap<_, Vec<usize>> = HashMap::new();
         for call in view.calls.iter().filter(|call| call.succeeded()) {
@@ -34,7 +34,7 @@ impl<'v> LaterSuccesses<'v> {
         Self { view, by_tool, by_value }
     }
 
-    pub(super) fn after(&self, failed: &CallView<'v>) -> Option<Response> {
+    pub(super) fn after(&self, failed: &CallView<'t>) -> Option<Response> {
         let same_tool = self.by_tool.get(&tool(failed)).and_then(|at| first_after(at, failed));
         if let Some(at) = same_tool {
             let is_equal = match (failed.call.args.json(), self.view.calls[at].call.args.json()) {
@@ -51,7 +51,7 @@ impl<'v> LaterSuccesses<'v> {
     }
 
     /// A later success of another tool that reads or changes something with all values of the failed call.
-    fn same_values(&self, failed: &CallView<'v>) -> Option<usize> {
+    fn same_values(&self, failed: &CallView<'t>) -> Option<usize> {
         let wanted = values(failed);
         let lists =
             wanted.iter().map(|value| self.by_value.get(&(failed.reads_only(), value.clone())));
