@@ -8,13 +8,15 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::{Call, CallKind};
 use regex::Regex;
 
+use crate::word_list;
+
 /// Verbs that only compute.
-const COMPUTES: [&str; 6] =
-    ["calculate", "compute", "estimate", "forecast", "geocode", "translate"];
+const COMPUTES: &str = "\
+    calculate compute estimate forecast geocode translate";
 
 /// Words that are verbs and nouns. In front of a verb they are nouns: `order_get`, `log_search`.
-const NOUNS: [&str; 9] =
-    ["book", "comment", "issue", "log", "message", "note", "order", "plan", "record"];
+const NOUNS: &str = "\
+    book comment issue log message note order plan record";
 
 /// Statements that change a database.
 static CHANGES: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -51,7 +53,7 @@ pub fn name_reads(name: &str) -> bool {
     match verbs.next() {
         Some(first) if looks(first) => !joins(&words) || verbs.all(|word| looks(word)),
         Some(first) => {
-            NOUNS.contains(&first.as_str()) && verbs.next().is_some_and(|word| looks(word))
+            word_list::contains(NOUNS, first) && verbs.next().is_some_and(|word| looks(word))
         }
         None => false,
     }
@@ -63,7 +65,7 @@ fn looks(word: &str) -> bool {
     let leaves =
         [Sense::Publishes, Sense::Makes, Sense::TakesIn].iter().any(|sense| sense.is(word));
     let visits = Sense::Looks.is(word) && !Sense::Reads.is(word) && !Sense::Records.is(word);
-    word == "look" || COMPUTES.contains(&word) || (reads && !leaves && !visits)
+    word == "look" || word_list::contains(COMPUTES, word) || (reads && !leaves && !visits)
 }
 
 fn acts(word: &str) -> bool {

@@ -6,173 +6,51 @@ use serde_json::{Map, Value};
 use super::subject::Subject;
 use super::text;
 use crate::canonical::scalar;
+use crate::word_list;
 
 /// Keys that describe a failure or the response itself. Their values are not what was asked for.
-const ENVELOPE: [&str; 65] = [
-    "attempts",
-    "cause",
-    "code",
-    "correlationid",
-    "detail",
-    "details",
-    "docs",
-    "documentationurl",
-    "duration",
-    "durationms",
-    "elapsed",
-    "elapsedms",
-    "err",
-    "errmsg",
-    "error",
-    "errorcode",
-    "errordescription",
-    "errordetails",
-    "errorid",
-    "errormessage",
-    "errormsg",
-    "errorname",
-    "errors",
-    "errortype",
-    "exception",
-    "failed",
-    "failure",
-    "fault",
-    "haserror",
-    "help",
-    "hint",
-    "httpcode",
-    "httpstatus",
-    "httpstatuscode",
-    "instance",
-    "iserror",
-    "jsonrpc",
-    "message",
-    "meta",
-    "method",
-    "msg",
-    "name",
-    "ok",
-    "path",
-    "provider",
-    "reason",
-    "requestid",
-    "retryable",
-    "retryafter",
-    "stack",
-    "stacktrace",
-    "status",
-    "statuscode",
-    "statustext",
-    "suberrors",
-    "success",
-    "succeeded",
-    "successful",
-    "suggestion",
-    "time",
-    "timestamp",
-    "title",
-    "tool",
-    "trace",
-    "traceback",
-];
+const ENVELOPE: &str = "\
+    attempts cause code correlationid detail details docs documentationurl duration \
+    durationms elapsed elapsedms err errmsg error errorcode errordescription errordetails \
+    errorid errormessage errormsg errorname errors errortype exception failed failure fault \
+    haserror help hint httpcode httpstatus httpstatuscode instance iserror jsonrpc message \
+    meta method msg name ok path provider reason requestid retryable retryafter stack \
+    stacktrace status statuscode statustext suberrors success succeeded successful \
+    suggestion time timestamp title tool trace traceback";
 /// Keys whose texts explain.
-const EXPLAINS: [&str; 16] = [
-    "cause",
-    "description",
-    "detail",
-    "details",
-    "err",
-    "errmsg",
-    "error",
-    "errordescription",
-    "errormessage",
-    "errormsg",
-    "exception",
-    "failure",
-    "failurereason",
-    "message",
-    "msg",
-    "reason",
-];
+const EXPLAINS: &str = "\
+    cause description detail details err errmsg error errordescription errormessage errormsg \
+    exception failure failurereason message msg reason";
 /// Keys of an error as text or object.
-const ERROR: [&str; 9] = [
-    "err",
-    "errmsg",
-    "error",
-    "errordescription",
-    "errormessage",
-    "errormsg",
-    "exception",
-    "failure",
-    "fault",
-];
+const ERROR: &str = "\
+    err errmsg error errordescription errormessage errormsg exception failure fault";
 /// Keys that are false if the call failed.
-const SUCCESS: [&str; 5] = ["ok", "status", "succeeded", "success", "successful"];
+const SUCCESS: &str = "\
+    ok status succeeded success successful";
 /// Keys that are true if the call failed.
-const FAILED: [&str; 4] = ["error", "failed", "haserror", "iserror"];
+const FAILED: &str = "\
+    error failed haserror iserror";
 /// Keys of a word for how the call ended.
-const STATUS: [&str; 5] = ["outcome", "result", "state", "status", "type"];
+const STATUS: &str = "\
+    outcome result state status type";
 /// Keys of a status of HTTP.
-const HTTP: [&str; 8] = [
-    "code",
-    "errorcode",
-    "httpcode",
-    "httpstatus",
-    "httpstatuscode",
-    "status",
-    "statuscode",
-    "error",
-];
+const HTTP: &str = "\
+    code errorcode httpcode httpstatus httpstatuscode status statuscode error";
 /// Words for a call that failed, which are not states of records.
-const ERROR_WORDS: [&str; 9] = [
-    "err",
-    "error",
-    "exception",
-    "fatal",
-    "fatalerror",
-    "internalerror",
-    "internalservererror",
-    "ko",
-    "servererror",
-];
+const ERROR_WORDS: &str = "\
+    err error exception fatal fatalerror internalerror internalservererror ko servererror";
 /// Words for a call that failed, or for the state of a record.
-const FAILED_WORDS: [&str; 27] = [
-    "aborted",
-    "accessdenied",
-    "badrequest",
-    "denied",
-    "errored",
-    "fail",
-    "failed",
-    "failure",
-    "forbidden",
-    "invalid",
-    "invalidargument",
-    "invalidrequest",
-    "notfound",
-    "permissiondenied",
-    "ratelimited",
-    "ratelimitexceeded",
-    "rejected",
-    "resourceexhausted",
-    "serviceunavailable",
-    "timedout",
-    "timeout",
-    "toomanyrequests",
-    "unauthenticated",
-    "unauthorized",
-    "unavailable",
-    "unknownerror",
-    "validationerror",
-];
+const FAILED_WORDS: &str = "\
+    aborted accessdenied badrequest denied errored fail failed failure forbidden invalid \
+    invalidargument invalidrequest notfound permissiondenied ratelimited ratelimitexceeded \
+    rejected resourceexhausted serviceunavailable timedout timeout toomanyrequests \
+    unauthenticated unauthorized unavailable unknownerror validationerror";
 /// Values of `error` for none.
 const NO_ERROR: [&str; 12] =
     ["", "0", "false", "n/a", "na", "nil", "no", "no error", "none", "null", "ok", "success"];
 /// Objects with one of these keys alone wrap the content.
-const WRAPPERS: [&str; 10] = [
-    "body", "content", "data", "detail", "message", "output", "payload", "response", "result",
-    "text",
-];
+const WRAPPERS: &str = "\
+    body content data detail message output payload response result text";
 const MAX_DEPTH: usize = 4;
 /// Objects with more keys carry data.
 const MAX_KEYS: usize = 24;
@@ -215,7 +93,7 @@ fn in_object(
         return Some((pointer(key), text));
     }
     if fields.carries(subject) <= Carries::Arguments {
-        let said = fields.of(&["detail", "message", "msg", "reason"]).find(|(_, value)| {
+        let said = fields.of("detail message msg reason").find(|(_, value)| {
             value.as_str().is_some_and(|text| text::states_failure(text.trim(), subject))
         });
         if let Some((key, Value::String(text))) = said {
@@ -223,7 +101,7 @@ fn in_object(
         }
     }
     let (key, inner) = map.iter().next().filter(|_| map.len() == 1)?;
-    if !WRAPPERS.contains(&plain(key).as_str()) {
+    if !word_list::contains(WRAPPERS, &plain(key)) {
         return None;
     }
     let (below, text) = states_within(inner, subject, depth)?;
@@ -245,20 +123,20 @@ impl<'v> Fields<'v> {
         Self { entries: entries.collect() }
     }
 
-    fn of<'f>(&'f self, keys: &'f [&str]) -> impl Iterator<Item = (&'v str, &'v Value)> + 'f {
-        let known = self.entries.iter().filter(|(name, ..)| keys.contains(&name.as_str()));
+    fn of<'f>(&'f self, keys: &'f str) -> impl Iterator<Item = (&'v str, &'v Value)> + 'f {
+        let known = self.entries.iter().filter(|(name, ..)| word_list::contains(keys, name));
         known.map(|(_, key, value)| (*key, *value))
     }
 
     /// The key that states a failure of the whole.
     fn flag(&self, subject: &Subject<'_>) -> Option<&'v str> {
-        if self.of(&SUCCESS).any(|(_, value)| *value == Value::Bool(true)) {
+        if self.of(SUCCESS).any(|(_, value)| *value == Value::Bool(true)) {
             return None;
         }
         let carries = self.carries(subject);
-        let unsuccessful = self.of(&SUCCESS).find(|(_, value)| is_false(value));
-        let declared = self.of(&FAILED).find(|(_, value)| **value == Value::Bool(true));
-        let error = self.of(&ERROR).find(|(_, value)| is_error(value));
+        let unsuccessful = self.of(SUCCESS).find(|(_, value)| is_false(value));
+        let declared = self.of(FAILED).find(|(_, value)| **value == Value::Bool(true));
+        let error = self.of(ERROR).find(|(_, value)| is_error(value));
         let explained = self.explanation().is_some();
         let status = self.status(subject);
         if let Some((key, _)) = unsuccessful.or(declared) {
@@ -270,8 +148,7 @@ impl<'v> Fields<'v> {
             // The record of something that failed: its id, its state and its error.
             let is_record = subject.reads && carries == Carries::Arguments && status.is_some();
             // The error is one of several facts: `{"status": "open", "error": "..."}`.
-            let is_fact =
-                status.is_none() && self.of(&["status"]).any(|(_, word)| word.is_string());
+            let is_fact = status.is_none() && self.of("status").any(|(_, word)| word.is_string());
             let is_asked = subject.is_named_log || is_fact;
             let acted = !subject.reads && status.is_some();
             return (!is_asked && !is_record && (carries <= Carries::Arguments || acted))
@@ -283,29 +160,29 @@ impl<'v> Fields<'v> {
             let is_bare = self.entries.len() == 1 && subject.reads && !is_certain;
             return (carries <= least && (explained || !is_bare)).then_some(key);
         }
-        let (key, _) = self.of(&["errors"]).find(|(_, value)| is_error_list(value))?;
+        let (key, _) = self.of("errors").find(|(_, value)| is_error_list(value))?;
         (carries <= Carries::Arguments && !subject.is_log && !subject.is_question).then_some(key)
     }
 
     /// A word or number for how the call ended, and whether it cannot be the state of a record.
     fn status(&self, subject: &Subject<'_>) -> Option<(&'v str, bool)> {
-        let word = self.of(&STATUS).find_map(|(key, value)| {
+        let word = self.of(STATUS).find_map(|(key, value)| {
             let word = plain(value.as_str()?);
-            let is_certain = ERROR_WORDS.contains(&word.as_str());
+            let is_certain = word_list::contains(ERROR_WORDS, &word);
             let is_type = plain(key) == "type";
-            let is_failed = FAILED_WORDS.contains(&word.as_str()) && !is_type;
+            let is_failed = word_list::contains(FAILED_WORDS, &word) && !is_type;
             let is_state = subject.is_state || subject.is_question;
             (is_certain || (is_failed && !is_state)).then_some((key, is_certain && !is_state))
         });
         let http = || {
-            let (key, _) = self.of(&HTTP).find(|(key, value)| is_http_error(key, value))?;
+            let (key, _) = self.of(HTTP).find(|(key, value)| is_http_error(key, value))?;
             (!subject.is_state && !subject.is_question).then_some((key, true))
         };
         let code = || {
-            let (key, value) = self.of(&["code", "errorcode"]).next()?;
+            let (key, value) = self.of("code errorcode").next()?;
             let word = plain(value.as_str()?);
-            let is_code = FAILED_WORDS.contains(&word.as_str())
-                || ERROR_WORDS.contains(&word.as_str())
+            let is_code = word_list::contains(FAILED_WORDS, &word)
+                || word_list::contains(ERROR_WORDS, &word)
                 || text::is_system_code(value.as_str()?);
             (is_code && self.explanation().is_some()).then_some((key, true))
         };
@@ -314,7 +191,7 @@ impl<'v> Fields<'v> {
 
     /// What explains the failure, in words.
     fn explanation(&self) -> Option<String> {
-        let texts = self.of(&EXPLAINS).filter_map(|(_, value)| match value {
+        let texts = self.of(EXPLAINS).filter_map(|(_, value)| match value {
             Value::String(text) if !is_none(text) => Some(text.clone()),
             Value::Object(inner) => Fields::new(inner).plain_explanation(),
             _ => None,
@@ -323,19 +200,22 @@ impl<'v> Fields<'v> {
     }
 
     fn plain_explanation(&self) -> Option<String> {
-        let mut texts = self.of(&EXPLAINS).filter_map(|(_, value)| value.as_str());
+        let mut texts = self.of(EXPLAINS).filter_map(|(_, value)| value.as_str());
         texts.next().map(str::to_owned)
     }
 
     /// Whether the object carries data beside what describes the failure.
     fn carries(&self, subject: &Subject<'_>) -> Carries {
         let others = self.entries.iter().filter(|(name, ..)| {
-            !ENVELOPE.contains(&name.as_str())
+            !word_list::contains(ENVELOPE, name)
                 && !name.starts_with("error")
                 && !name.starts_with("_")
         });
-        let each = others.map(|(_, _, value)| match value {
+        let each = others.map(|(name, _, value)| match value {
             _ if is_empty(value) => Carries::Nothing,
+            Value::String(word) if word_list::contains(STATUS, name) && is_failed(&plain(word)) => {
+                Carries::Nothing
+            }
             _ if scalar(value).is_some_and(|scalar| subject.is_argument(&scalar)) => {
                 Carries::Arguments
             }
@@ -357,6 +237,10 @@ enum Carries {
 fn plain(key: &str) -> String {
     let letters = key.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
+}
+
+fn is_failed(word: &str) -> bool {
+    word_list::contains(ERROR_WORDS, word) || word_list::contains(FAILED_WORDS, word)
 }
 
 fn is_false(value: &Value) -> bool {

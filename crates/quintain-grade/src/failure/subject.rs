@@ -6,88 +6,21 @@ use quintain_evidence::trace::Call;
 
 use crate::canonical::scalars;
 use crate::effect;
+use crate::word_list;
 
 /// Names of things that consist of messages about errors.
-const LOGS: [&str; 32] = [
-    "alert",
-    "alerts",
-    "bug",
-    "bugs",
-    "console",
-    "crash",
-    "crashes",
-    "diagnostic",
-    "diagnostics",
-    "dmesg",
-    "err",
-    "error",
-    "errors",
-    "exception",
-    "exceptions",
-    "failure",
-    "failures",
-    "incident",
-    "incidents",
-    "journal",
-    "journalctl",
-    "log",
-    "logs",
-    "stacktrace",
-    "stderr",
-    "stdout",
-    "syslog",
-    "trace",
-    "traceback",
-    "tracebacks",
-    "traces",
-    "warnings",
-];
+const LOGS: &str = "\
+    alert alerts bug bugs console crash crashes diagnostic diagnostics dmesg err error \
+    errors exception exceptions failure failures incident incidents journal journalctl log \
+    logs stacktrace stderr stdout syslog trace traceback tracebacks traces warnings";
 /// Tools with these words report the state of something, which may be a failure.
-const STATES: [&str; 24] = [
-    "build",
-    "builds",
-    "deployment",
-    "deployments",
-    "health",
-    "job",
-    "jobs",
-    "outcome",
-    "pipeline",
-    "poll",
-    "progress",
-    "run",
-    "runs",
-    "state",
-    "status",
-    "statuses",
-    "task",
-    "tasks",
-    "test",
-    "tests",
-    "transaction",
-    "workflow",
-    "workflows",
-    "ci",
-];
+const STATES: &str = "\
+    build builds deployment deployments health job jobs outcome pipeline poll progress run \
+    runs state status statuses task tasks test tests transaction workflow workflows ci";
 /// Tools with these words answer a question with yes or no.
-const QUESTIONS: [&str; 16] = [
-    "available",
-    "availability",
-    "can",
-    "check",
-    "compare",
-    "detect",
-    "diagnose",
-    "exists",
-    "has",
-    "is",
-    "lint",
-    "monitor",
-    "ping",
-    "test",
-    "validate",
-    "verify",
-];
+const QUESTIONS: &str = "\
+    available availability can check compare detect diagnose exists has is lint monitor ping \
+    test validate verify";
 /// Arguments that are compared with a result. More are not needed to recognise it.
 const MAX_ARGS: usize = 64;
 /// A shorter text occurs anywhere.
@@ -114,23 +47,23 @@ pub(super) struct Subject<'c> {
 impl<'c> Subject<'c> {
     pub(super) fn new(call: &'c Call, tool: Option<&Tool>) -> Self {
         let words = lexicon::words(&call.name);
-        let named = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let named = |list: &str| words.iter().any(|word| word_list::contains(list, word));
         let mut args = call.args.json().map(scalars).unwrap_or_default();
         args.truncate(MAX_ARGS);
         let is_log =
-            |text: &str| lexicon::words(text).iter().any(|word| LOGS.contains(&word.as_str()));
+            |text: &str| lexicon::words(text).iter().any(|word| word_list::contains(LOGS, word));
         let texts = args.iter().filter(|arg| arg.len() < 500);
         let (queries, names): (Vec<_>, Vec<_>) = texts.partition(|arg| arg.contains(' '));
         let reads = effect::reads_only(call, tool);
-        let is_named_log = named(&LOGS);
+        let is_named_log = named(LOGS);
         Self {
             name: &call.name,
             reads,
             is_log: is_named_log || names.into_iter().any(|name| is_log(name)),
             is_named_log,
             mentions_errors: queries.into_iter().any(|query| is_log(query)),
-            is_state: reads && named(&STATES),
-            is_question: named(&QUESTIONS),
+            is_state: reads && named(STATES),
+            is_question: named(QUESTIONS),
             args,
         }
     }

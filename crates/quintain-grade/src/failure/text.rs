@@ -228,7 +228,8 @@ fn is_report(text: &str, line: &str, subject: &Subject<'_>, is_named: bool) -> b
     let mut count = 0;
     for later in rest.take(200) {
         count += 1;
-        let starts_data = later.starts_with(['{', '[']) && !is_open;
+        let starts_data =
+            ["{\"", "[{", "[\""].iter().any(|start| later.starts_with(start)) && !is_open;
         if matches(&LISTED, later) || starts_data {
             return false;
         }
