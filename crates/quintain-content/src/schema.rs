@@ -3,6 +3,7 @@
 
 mod bounds;
 pub mod build;
+pub mod compiled;
 mod plain;
 pub mod promptfoo;
 pub mod violations;
@@ -75,7 +76,7 @@ pub(crate) fn compile(
     schema: &Value,
     options: ValidationOptions<'static>,
 ) -> Result<Validator, Problem> {
-    bounds::check(schema, &Value::Null)?;
+    bounds::measure(schema)?;
     guarded(|| build(schema, &options.offline()))
 }
 
@@ -89,7 +90,7 @@ pub(crate) fn apply<T>(
     data: &Value,
     look: impl FnOnce(&Validator) -> T,
 ) -> Result<T, Problem> {
-    bounds::check(schema, data)?;
+    bounds::measure(schema)?.admit(data)?;
     guarded(|| Ok(look(validator)))
 }
 

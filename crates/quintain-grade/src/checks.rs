@@ -42,12 +42,16 @@ pub static CHECKS: &[&dyn TraceCheck] = &[&tool_unknown::ToolUnknown];
 
 /// The findings of all checks in the order of calls, those about the answer last, and the checks that say nothing.
 pub fn run(trace: &Trace, policy: &CallPolicy) -> (Vec<TraceFinding>, Vec<NotApplicable>) {
-    let view = View::new(trace);
+    run_on(&View::new(trace), policy)
+}
+
+/// The same for a view that metrics use, too.
+pub fn run_on(view: &View<'_>, policy: &CallPolicy) -> (Vec<TraceFinding>, Vec<NotApplicable>) {
     let mut findings = Vec::new();
     let mut silent = Vec::new();
     for check in CHECKS {
         let id = check.meta().id;
-        match check.check(&view, policy) {
+        match check.check(view, policy) {
             Checked::Findings(faults) => {
                 findings.extend(faults.into_iter().map(|fault| fault.of(id, check.layer())));
             }

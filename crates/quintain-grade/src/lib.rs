@@ -1,8 +1,21 @@
 //! Judges how an application used MCP, by what was recorded: readers of traces, checks, metrics, and how well metrics agree
 //! with people. Pure; what only a model can decide is asked for.
 
+pub mod canonical;
 pub mod checks;
+pub mod effect;
+pub mod evaluate;
+mod expected_calls;
+pub mod failure;
+pub mod meta_eval;
+pub mod metrics;
 mod nearest;
 pub mod policy;
+pub mod reaction;
+pub mod selection;
+pub mod statements;
+mod statistics;
+mod tasks;
 mod uri_template;
 pub mod view;
+mod word_list;

@@ -66,6 +66,6 @@ impl FailIf {
 }
 
 /// Whether a check is the named one or of the named family.
-fn is_of(check: &str, name: &str) -> bool {
+pub(crate) fn is_of(check: &str, name: &str) -> bool {
     check == name || check.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
 }

@@ -6,6 +6,9 @@ use std::cell::OnceCell;
 use quintain_evidence::surface::{Prompt, Tool};
 use quintain_evidence::trace::{Call, CallKind, Message, Role, Trace, TraceServer, TraceStep};
 
+use crate::effect;
+use crate::failure::{self, Failure};
+
 /// A trace with what several checks derive from it.
 pub struct View<'t> {
     pub trace: &'t Trace,
@@ -23,6 +26,8 @@ pub struct CallView<'t> {
     pub call: &'t Call,
     pub offer: Offer<'t>,
     text: OnceCell<Cow<'t, str>>,
+    failure: OnceCell<Option<Failure>>,
+    reads_only: OnceCell<bool>,
 }
 
 /// Whether a server offered what a call names, at the time of the call.
@@ -62,6 +67,8 @@ impl<'t> View<'t> {
                     call,
                     offer: offer(trace, call, step),
                     text: OnceCell::new(),
+                    failure: OnceCell::new(),
+                    reads_only: OnceCell::new(),
                 }),
             }
         }
@@ -95,6 +102,21 @@ impl<'t> CallView<'t> {
     /// The text of the result or of the error.
     pub fn text(&self) -> &str {
         self.text.get_or_init(|| self.call.text())
+    }
+
+    /// How the call failed, if it did: by the protocol, by `isError`, or because its result states so.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.get_or_init(|| failure::of_call(self.call, self.tool())).as_ref()
+    }
+
+    /// Whether the call is recorded with its result and did not fail.
+    pub fn succeeded(&self) -> bool {
+        self.call.result().is_some() && self.failure().is_none()
+    }
+
+    /// Whether the call certainly changes nothing.
+    pub fn reads_only(&self) -> bool {
+        *self.reads_only.get_or_init(|| effect::reads_only(self.call, self.tool()))
     }
 
     pub fn tool(&self) -> Option<&'t Tool> {

@@ -20,24 +20,34 @@ const MAX_WEIGHT: u64 = 100_000;
 /// Schema applications that checking one set of arguments may take.
 const MAX_STEPS: u64 = 5_000_000;
 
+const TOO_LONG: &str = "the schema would take too long to check";
+
 const LISTS_IN_PLACE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const MAPS_IN_PLACE: [&str; 2] = ["dependentSchemas", "dependencies"];
 const SCHEMAS_IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
 
-pub(super) fn check(schema: &Value, args: &Value) -> Result<(), Problem> {
+/// What a schema may cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    weight: u64,
+    paths: u64,
+}
+
+/// Measures a schema.
+///
+/// # Errors
+/// Why it must not be compiled.
+pub(super) fn measure(schema: &Value) -> Result<Bounds, Problem> {
     let refuse = |message: &str| Err(Problem::new(Fault::Schema, "", message));
     if !schema.is_object() && !schema.is_boolean() {
         return refuse("the schema is neither an object nor a boolean");
     }
-    let Some(depth) = depth(args, MAX_ARGS_DEPTH) else {
-        let message = format!("nested deeper than {MAX_ARGS_DEPTH} levels; not checked");
-        return Err(Problem::new(Fault::Arguments, "", message));
-    };
     let mut schema_size = SchemaSize::default();
-    if !schema_size.count(schema, 0) {
+    if !schema_size.count(schema, 0, Position::Schema) {
         return refuse("the schema is too large or too deep to be checked");
     }
-    if schema_size.embedded_ids || schema_size.dynamic_refs {
+    let data_ids = schema_size.data_ids && schema_size.data_refs;
+    if schema_size.embedded_ids || data_ids || schema_size.dynamic_refs {
         return refuse("the schema embeds other schemas by `$id` or uses dynamic references");
     }
     if schema_size.patterns > MAX_PATTERNS || schema_size.unevaluated > MAX_UNEVALUATED {
@@ -47,13 +57,30 @@ pub(super) fn check(schema: &Value, args: &Value) -> Result<(), Problem> {
     let Some(total) = estimate.total(&schema_size.schemas) else {
         return refuse("the schema refers to itself without end, or by too long a chain");
     };
-    // Every way through the schema may be taken again at every level of the arguments.
-    let levels = u32::try_from(depth).unwrap_or(u32::MAX);
-    let steps = total.paths.saturating_pow(levels).saturating_mul(total.weight);
-    if total.weight > MAX_WEIGHT || steps > MAX_STEPS {
-        return refuse("the schema would take too long to check");
+    if total.weight > MAX_WEIGHT {
+        return refuse(TOO_LONG);
     }
-    Ok(())
+    Ok(Bounds { weight: total.weight, paths: total.paths })
+}
+
+impl Bounds {
+    /// Whether the schema can be applied to data in bearable time.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub(super) fn admit(self, data: &Value) -> Result<(), Problem> {
+        let Some(depth) = depth(data, MAX_ARGS_DEPTH) else {
+            let message = format!("nested deeper than {MAX_ARGS_DEPTH} levels; not checked");
+            return Err(Problem::new(Fault::Arguments, "", message));
+        };
+        // Every way through the schema may be taken again at every level of the arguments.
+        let levels = u32::try_from(depth).unwrap_or(u32::MAX);
+        let steps = self.paths.saturating_pow(levels).saturating_mul(self.weight);
+        if steps > MAX_STEPS {
+            return Err(Problem::new(Fault::Schema, "", TOO_LONG));
+        }
+        Ok(())
+    }
 }
 
 /// The nesting of a value, or nothing if it exceeds the limit.
@@ -78,20 +105,55 @@ struct SchemaSize<'s> {
     patterns: usize,
     unevaluated: usize,
     embedded_ids: bool,
+    /// Ids in data count only if a reference leads there.
+    data_ids: bool,
+    data_refs: bool,
     dynamic_refs: bool,
     anchors: HashMap<&'s str, &'s Value>,
     /// Every object, whether or not it is used as a schema.
     schemas: Vec<&'s Value>,
 }
 
+/// How an object of a schema is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    /// Its keys are keywords.
+    Schema,
+    /// Its keys are names of properties or definitions.
+    Names,
+    /// It is data: a default, an example, an allowed value.
+    Data,
+}
+
+impl Position {
+    fn below(self, key: &str) -> Self {
+        match (self, key) {
+            (Self::Names, _) => Self::Schema,
+            (Self::Data, _)
+            | (Self::Schema, "const" | "default" | "enum" | "example" | "examples") => Self::Data,
+            (
+                Self::Schema,
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+            ) => Self::Names,
+            (Self::Schema, _) => Self::Schema,
+        }
+    }
+}
+
+/// Whether a reference may lead into data.
+fn leads_to_data(reference: &str) -> bool {
+    let reference = percent_decoded(reference);
+    reference.split('/').any(|part| Position::Schema.below(part) == Position::Data)
+}
+
 impl<'s> SchemaSize<'s> {
-    fn count(&mut self, value: &'s Value, depth: usize) -> bool {
+    fn count(&mut self, value: &'s Value, depth: usize, position: Position) -> bool {
         self.nodes += 1;
         if self.nodes > MAX_NODES || depth > MAX_DEPTH {
             return false;
         }
         match value {
-            Value::Array(items) => items.iter().all(|item| self.count(item, depth + 1)),
+            Value::Array(items) => items.iter().all(|item| self.count(item, depth + 1, position)),
             Value::Object(map) => {
                 self.schemas.push(value);
                 for (key, child) in map {
@@ -102,7 +164,12 @@ impl<'s> SchemaSize<'s> {
                         }
                         "unevaluatedProperties" | "unevaluatedItems" => self.unevaluated += 1,
                         "$dynamicRef" | "$recursiveRef" => self.dynamic_refs |= child.is_string(),
-                        "$id" | "id" => self.embedded_ids |= depth > 0 && child.is_string(),
+                        "$id" | "id" if child.is_string() && depth > 0 => match position {
+                            Position::Schema => self.embedded_ids = true,
+                            Position::Names => {}
+                            Position::Data => self.data_ids = true,
+                        },
+                        "$ref" => self.data_refs |= child.as_str().is_some_and(leads_to_data),
                         "$anchor" => {
                             if let Some(name) = child.as_str() {
                                 self.anchors.insert(name, value);
@@ -111,7 +178,7 @@ impl<'s> SchemaSize<'s> {
                         _ => {}
                     }
                 }
-                map.values().all(|child| self.count(child, depth + 1))
+                map.iter().all(|(key, child)| self.count(child, depth + 1, position.below(key)))
             }
             _ => true,
         }
@@ -234,7 +301,8 @@ mod tests {
     use serde_json::json;
 
     fn message(schema: &Value, args: &Value) -> Option<String> {
-        check(schema, args).err().map(|problem| problem.message)
+        let admitted = measure(schema).and_then(|bounds| bounds.admit(args));
+        admitted.err().map(|problem| problem.message)
     }
 
     /// `a0` is referred to twice by `a1`, which is referred to twice by `a2`, and so on.
@@ -285,6 +353,18 @@ mod tests {
         }});
         let args = json!({"value": "a", "children": [{"children": [{"value": "b"}]}]});
         assert_eq!(message(&tree, &args), None);
+    }
+
+    #[test]
+    fn ids_in_data_are_not_embedded_schemas() {
+        let schema = json!({"properties": {"user": {
+            "default": {"id": "u1"}, "examples": [{"$id": "x"}], "properties": {"id": {"type": "string"}}
+        }}});
+        assert_eq!(message(&schema, &json!({})), None);
+        let embedded = json!({"properties": {"default": {"$id": "http://h/x"}}});
+        assert!(message(&embedded, &json!({})).is_some());
+        let referred = json!({"default": {"$id": "http://h/x"}, "$ref": "#/default"});
+        assert!(message(&referred, &json!({})).is_some());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! JSON schemas as promptfoo applies them: draft 7 in the strict mode of ajv, with the formats of
 //! ajv-formats and the words of both. The work is done by [`crate::schema`].
 
-mod formats;
+pub(super) mod formats;
 mod strict;
 mod words;
 

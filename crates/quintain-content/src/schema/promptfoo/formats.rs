@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-type Format = (&'static str, fn(&str) -> bool);
+pub(in crate::schema) type Format = (&'static str, fn(&str) -> bool);
 
-pub(super) const ALL: &[Format] = &[
+pub(in crate::schema) const ALL: &[Format] = &[
     ("date", date),
     ("time", |text| time(text, true)),
     ("date-time", |text| date_time(text, true)),

@@ -1,0 +1,160 @@
+//! Whether a call changes something, as far as the annotations of its tool and the verb of its name show it.
+
+use std::sync::LazyLock;
+
+use quintain_content::json_value::texts;
+use quintain_evidence::lexicon::{self, Sense};
+use quintain_evidence::surface::Tool;
+use quintain_evidence::trace::{Call, CallKind};
+use regex::Regex;
+
+use crate::word_list;
+
+/// Verbs that only compute.
+const COMPUTES: &str = "\
+    calculate compute estimate forecast geocode translate";
+
+/// Words that are verbs and nouns. In front of a verb they are nouns: `order_get`, `log_search`.
+const NOUNS: &str = "\
+    book comment issue log message note order plan record";
+
+/// Statements that change a database.
+static CHANGES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^\s*(?:insert\s+into|replace\s+into|merge\s+into|update\s+\S+\s+set|delete\s+from|truncate\s|drop\s+\w|alter\s+\w|create\s+(?:table|index|view|database|schema|or)|grant\s|revoke\s)",
+    )
+    .ok()
+});
+
+/// Whether a call certainly only reads: by `readOnlyHint`, else by the verb of its name. Resources and prompts are read.
+pub fn reads_only(call: &Call, tool: Option<&Tool>) -> bool {
+    if call.kind != CallKind::Tool {
+        return true;
+    }
+    match tool.and_then(|tool| tool.hint("readOnlyHint")) {
+        Some(hint) => hint,
+        None => name_reads(&call.name) && !runs_statement(call),
+    }
+}
+
+/// Whether the verb of a name says that something is only read.
+pub fn name_reads(name: &str) -> bool {
+    let words = lexicon::words(name);
+    let changes = [Sense::Writes, Sense::Destroys, Sense::Moves];
+    if changes.iter().any(|sense| sense.is_in(&words)) {
+        return false;
+    }
+    let checks_in =
+        words.windows(2).any(|pair| pair[0] == "check" && matches!(pair[1].as_str(), "in" | "out"));
+    if checks_in {
+        return false;
+    }
+    let mut verbs = words.iter().filter(|word| looks(word) || acts(word));
+    match verbs.next() {
+        Some(first) if looks(first) => !joins(&words) || verbs.all(|word| looks(word)),
+        Some(first) => {
+            word_list::contains(NOUNS, first) && verbs.next().is_some_and(|word| looks(word))
+        }
+        None => false,
+    }
+}
+
+fn looks(word: &str) -> bool {
+    let reads = Sense::OnlyLooks.is(word) || Sense::Reads.is(word);
+    // `open_ticket`, `launch` and `render` leave something behind.
+    let leaves =
+        [Sense::Publishes, Sense::Makes, Sense::TakesIn].iter().any(|sense| sense.is(word));
+    let visits = Sense::Looks.is(word) && !Sense::Reads.is(word) && !Sense::Records.is(word);
+    word == "look" || word_list::contains(COMPUTES, word) || (reads && !leaves && !visits)
+}
+
+fn acts(word: &str) -> bool {
+    const ACTING: [Sense; 12] = [
+        Sense::Acts,
+        Sense::Sets,
+        Sense::Sends,
+        Sense::Publishes,
+        Sense::Grants,
+        Sense::Makes,
+        Sense::Keeps,
+        Sense::Adds,
+        Sense::Accumulates,
+        Sense::TakesAway,
+        Sense::TakesIn,
+        Sense::Alters,
+    ];
+    ACTING.iter().any(|sense| sense.is(word))
+}
+
+/// `fetch_and_import`: two verbs.
+fn joins(words: &[String]) -> bool {
+    words.iter().any(|word| matches!(word.as_str(), "and" | "or" | "then"))
+}
+
+/// Whether an argument is a statement that changes a database: `run_query` runs anything.
+fn runs_statement(call: &Call) -> bool {
+    let texts = call.args.json().map(texts).unwrap_or_default();
+    CHANGES.as_ref().is_some_and(|changes| texts.into_iter().any(|text| changes.is_match(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn verbs_decide() {
+        for name in [
+            "get_weather",
+            "listOrders",
+            "search",
+            "mcp__github__get_issue",
+            "order_status",
+            "order_get",
+            "log_search",
+            "read_file",
+            "lookup-user",
+            "retrieve_document",
+            "calculate_sum",
+            "check_availability",
+            "get_log",
+        ] {
+            assert!(name_reads(name), "{name}");
+        }
+        for name in [
+            "create_issue",
+            "get_or_create_user",
+            "check_in_guest",
+            "start_check",
+            "delete_list",
+            "fetch_and_import",
+            "open_ticket",
+            "share_list",
+            "send_status",
+            "todo_list_add",
+            "wait",
+            "",
+        ] {
+            assert!(!name_reads(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn annotations_come_first() {
+        let call = Call::tool("get_ticket", json!({}));
+        let tool = |hint: bool| Tool(json!({"annotations": {"readOnlyHint": hint}}));
+        assert!(reads_only(&call, None));
+        assert!(!reads_only(&call, Some(&tool(false))));
+        assert!(reads_only(&Call::tool("weather", json!({})), Some(&tool(true))));
+    }
+
+    #[test]
+    fn statements_that_change_a_database_count() {
+        let query = |sql: &str| reads_only(&Call::tool("query", json!({"sql": sql})), None);
+        assert!(query("SELECT * FROM updates"));
+        assert!(query("how to delete from a list"));
+        assert!(!query(" update users set a = 1"));
+        assert!(!query("DELETE FROM users"));
+    }
+}

@@ -1,0 +1,191 @@
+//! Whether the user got what they asked for, as far as the trace shows it.
+
+mod deliverables;
+mod signals;
+mod wording;
+
+use quintain_content::registry::Meta;
+use quintain_evidence::graded::Level;
+use quintain_evidence::trace::Role;
+use serde_json::json;
+
+use self::signals::{Signal, signals};
+use super::{Measured, Metric, MetricInput, Options, Scored, Scorer, immediately, share};
+use crate::tasks::tasks;
+
+pub(super) struct McpTaskCompletion;
+
+static META: Meta = Meta {
+    id: "mcp-task-completion",
+    aliases: &["MCPTaskCompletionMetric", "McpTaskCompletionMetric"],
+    summary: "the task looks completed: no sign of failure in the answer and the calls",
+    docs: "\
+## What it does
+Looks for signs that a task failed: the answer admits it, the last call failed, no call succeeded, a requested file was
+never written, what was written is a template, a tool that the user names was not used. Each sign has a fixed weight;
+the score is 1 minus their sum. A conversation has one score per task; the metric is their mean. Words are recognised
+in English.
+
+## Why it matters
+Most failed tasks show it. A judge that reads every trace costs more and agrees with people no better than these signs do.
+
+## What counts as proof
+`details.tasks` lists the signs of each task with their weights.
+
+## Example
+```yaml
+metrics:
+  - type: mcp-task-completion
+    threshold: 0.5
+```
+",
+    since: "0.2.0",
+};
+
+impl Metric for McpTaskCompletion {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn judge(&self) -> Option<&'static str> {
+        Some("whether the answer is right and complete, beyond the signs of failure")
+    }
+
+    fn compile(&self, _: &mut Options<'_>) -> Option<Box<dyn Scorer>> {
+        immediately(measure)
+    }
+}
+
+fn measure(input: &MetricInput<'_>) -> Measured {
+    let said = input.view.trace.messages().any(|message| message.role == Role::Assistant);
+    if !said {
+        return Measured::undefined("the trace records no answers");
+    }
+    let tasks = tasks(input.view);
+    if tasks.is_empty() {
+        return Measured::undefined("the trace contains no task");
+    }
+    let found: Vec<Vec<Signal>> =
+        tasks.iter().map(|task| signals(task, &input.view.trace.servers)).collect();
+    let scores: Vec<f64> = found.iter().map(|signals| score(signals)).collect();
+    let value = scores.iter().sum::<f64>() / scores.len() as f64;
+    let listed: Vec<_> = found
+        .iter()
+        .zip(&scores)
+        .map(|(signals, score)| {
+            let signs: Vec<_> = signals
+                .iter()
+                .map(|signal| json!({"sign": signal.words(), "weight": signal.weight()}))
+                .collect();
+            json!({"score": score, "signs": signs})
+        })
+        .collect();
+    let scored = Scored::new(value, reason(&found)).with("tasks", listed);
+    let findings = share::of_checks(input.findings, &["recovery", "claim"], Level::Warning);
+    Measured::Score(scored.proven_by(findings))
+}
+
+/// 1 without signs of failure. Rounded, so that sums of weights meet thresholds exactly.
+fn score(signals: &[Signal]) -> f64 {
+    let risk: f64 = signals.iter().map(|signal| signal.weight()).sum();
+    (100.0 * (1.0 - risk).max(0.0)).round() / 100.0
+}
+
+fn reason(found: &[Vec<Signal>]) -> String {
+    let mut words = Vec::new();
+    for (index, signals) in found.iter().enumerate() {
+        let list: Vec<&str> = signals.iter().map(|signal| signal.words()).collect();
+        match list.as_slice() {
+            [] => {}
+            list if found.len() == 1 => words.push(list.join("; ")),
+            list => words.push(format!("task {}: {}", index + 1, list.join("; "))),
+        }
+    }
+    if words.is_empty() { "no sign of failure".to_owned() } else { words.join(". ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use quintain_evidence::trace::{Call, CallOutcome, Trace};
+    use serde_json::json;
+
+    use super::*;
+    use crate::metrics::testing::{measured, measured_value};
+
+    fn trace(request: &str, calls: &[(&str, &str)], answer: &str) -> Trace {
+        let mut trace = Trace::default();
+        add(&mut trace, request, calls, answer);
+        trace
+    }
+
+    fn add(trace: &mut Trace, request: &str, calls: &[(&str, &str)], answer: &str) {
+        trace.say(Role::User, request);
+        for (name, result) in calls {
+            let mut call = Call::tool(*name, json!({}));
+            let failed = result.starts_with('!');
+            let content = json!([{"type": "text", "text": result.trim_start_matches('!')}]);
+            call.outcome = CallOutcome::Result(json!({"content": content, "isError": failed}));
+            trace.call(call);
+        }
+        trace.say(Role::Assistant, answer);
+    }
+
+    fn value(trace: &Trace) -> f64 {
+        measured_value(&McpTaskCompletion, trace)
+    }
+
+    #[test]
+    fn an_answer_from_results_is_a_success() {
+        let good = trace("weather in Oslo?", &[("get_weather", "7 degrees")], "It is 7 degrees.");
+        assert!((value(&good) - 1.0).abs() < 1e-9);
+        let recovered = trace(
+            "weather in Oslo?",
+            &[("get_weather", "!unknown city"), ("get_weather", "7 degrees")],
+            "It is 7 degrees in Oslo.",
+        );
+        assert!((value(&recovered) - 1.0).abs() < 1e-9, "the agent recovered");
+    }
+
+    #[test]
+    fn admissions_and_failed_calls_are_failures() {
+        let admits = trace(
+            "weather in Oslo?",
+            &[("get_weather", "7 degrees")],
+            "I apologize, but I was unable to find the weather.",
+        );
+        assert!(value(&admits) < 0.5);
+        let silent = trace(
+            "weather in Oslo?",
+            &[("get_weather", "!timeout"), ("get_weather", "!timeout")],
+            "It is usually mild in Oslo.",
+        );
+        assert!(value(&silent) < 0.5);
+    }
+
+    #[test]
+    fn a_minor_regret_is_no_failure() {
+        let regret = trace(
+            "trains to Shanghai South?",
+            &[("get_tickets", "D9 19:36")],
+            "D9 leaves at 19:36.\n\nUnfortunately, there is no faster train on this line.",
+        );
+        assert!(value(&regret) > 0.5);
+    }
+
+    #[test]
+    fn each_task_of_a_conversation_counts() {
+        let mut both = trace("weather in Oslo?", &[("get_weather", "7 degrees")], "7 degrees.");
+        add(&mut both, "and in Rome?", &[("get_weather", "!timeout")], "I'm unable to say.");
+        let value = value(&both);
+        assert!(value > 0.4 && value < 0.6, "{value}");
+    }
+
+    #[test]
+    fn without_answers_nothing_can_be_said() {
+        let mut capture = Trace::default();
+        capture.call(Call::tool("a", json!({})));
+        assert!(matches!(measured(&McpTaskCompletion, &capture), Measured::Undefined(_)));
+        let empty = trace("weather in Oslo?", &[("get_weather", "7 degrees")], "  ");
+        assert!(value(&empty) < 0.01, "an empty answer is a failure");
+    }
+}

@@ -1,0 +1,211 @@
+//! How the application reacted to each failed call: whether it succeeded later, said so, asked, or ignored the failure.
+
+mod later_success;
+mod mention;
+
+use std::collections::HashMap;
+
+use self::later_success::LaterSuccesses;
+use self::mention::Turns;
+use crate::canonical;
+use crate::view::{CallView, View};
+
+/// What the application did about a failed call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaction {
+    /// The position of the failed call.
+    pub call: usize,
+    pub response: Response,
+    /// A sentence with which the application claims success after the failure.
+    pub claim: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Response {
+    /// The same call succeeded later, at this position.
+    Retried(usize),
+    /// The tool succeeded later with other arguments.
+    ChangedArguments(usize),
+    /// Another tool succeeded later with the same values.
+    OtherTool(usize),
+    /// It asked the user.
+    AskedUser,
+    /// It stopped and said that something failed.
+    Reported,
+    /// It made the same call again, which failed again, and said nothing about it.
+    RepeatedUnchanged,
+    /// It continued as if nothing had happened.
+    Ignored,
+    /// Nothing that the application says is recorded.
+    Unknown,
+}
+
+impl Response {
+    /// Whether the failure had no consequence that the trace shows.
+    pub fn is_ignored(self) -> bool {
+        matches!(self, Self::RepeatedUnchanged | Self::Ignored)
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Retried(_) => "retried",
+            Self::ChangedArguments(_) => "changed arguments",
+            Self::OtherTool(_) => "other tool",
+            Self::AskedUser => "asked the user",
+            Self::Reported => "reported",
+            Self::RepeatedUnchanged => "repeated unchanged",
+            Self::Ignored => "ignored",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The position of the call that succeeded instead.
+    pub fn success(self) -> Option<usize> {
+        match self {
+            Self::Retried(at) | Self::ChangedArguments(at) | Self::OtherTool(at) => Some(at),
+            Self::AskedUser
+            | Self::Reported
+            | Self::RepeatedUnchanged
+            | Self::Ignored
+            | Self::Unknown => None,
+        }
+    }
+}
+
+/// The reactions to all failed calls, in their order.
+pub fn reactions(view: &View<'_>) -> Vec<Reaction> {
+    let failed: Vec<&CallView<'_>> =
+        view.calls.iter().filter(|call| call.failure().is_some()).collect();
+    if failed.is_empty() {
+        return Vec::new();
+    }
+    let successes = LaterSuccesses::new(view);
+    let turns = Turns::new(view, &failed);
+    let repeated = repeated(&failed);
+    let each = failed.iter().map(|call| {
+        let said = turns.after(call);
+        let response = match successes.after(call) {
+            Some(response) => response,
+            None if !turns.is_recorded() => Response::Unknown,
+            None if said.admits => Response::Reported,
+            None if said.asks => Response::AskedUser,
+            None if repeated.contains_key(&call.position) => Response::RepeatedUnchanged,
+            None => Response::Ignored,
+        };
+        Reaction { call: call.position, response, claim: said.claim }
+    });
+    each.collect()
+}
+
+/// The failed calls that are made again unchanged and fail again, with the position of the next.
+fn repeated(failed: &[&CallView<'_>]) -> HashMap<usize, usize> {
+    let mut last: HashMap<(&str, u64), usize> = HashMap::new();
+    let mut repeated = HashMap::new();
+    for call in failed {
+        let Some(args) = call.call.args.json() else { continue };
+        let key = (call.call.name.as_str(), canonical::fingerprint(args));
+        if let Some(earlier) = last.insert(key, call.position) {
+            repeated.insert(earlier, call.position);
+        }
+    }
+    repeated
+}
+
+#[cfg(test)]
+mod tests {
+    use quintain_evidence::trace::{Call, CallOutcome, Role, Trace};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn made(name: &str, args: Value, text: &str) -> Call {
+        let result = json!({"content": [{"type": "text", "text": text}]});
+        Call { outcome: CallOutcome::Result(result), ..Call::tool(name, args) }
+    }
+
+    fn trace(calls: Vec<Call>, answer: &str) -> Trace {
+        let mut trace = Trace::default();
+        trace.say(Role::User, "Check the order and the weather for me");
+        for call in calls {
+            trace.call(call);
+        }
+        trace.say(Role::Assistant, answer);
+        trace
+    }
+
+    fn responses(trace: &Trace) -> Vec<Response> {
+        reactions(&View::new(trace)).into_iter().map(|reaction| reaction.response).collect()
+    }
+
+    #[test]
+    fn later_successes_are_recoveries() {
+        let order = |id: &str, text: &str| made("get_order", json!({"id": id}), text);
+        let retried = trace(vec![order("A-1", "Error: timeout"), order("A-1", "ok")], "Fine.");
+        assert_eq!(responses(&retried), [Response::Retried(1)]);
+        let changed = trace(vec![order("A-1", "Error: x"), order("A-2", "ok")], "Fine.");
+        assert_eq!(responses(&changed), [Response::ChangedArguments(1)]);
+        let other = made("find_order", json!({"number": "A-1", "full": true}), "ok");
+        let other = trace(vec![order("A-1", "Error: x"), other], "Fine.");
+        assert_eq!(responses(&other), [Response::OtherTool(1)]);
+        let earlier = trace(vec![order("A-1", "ok"), order("A-2", "Error: x")], "Fine.");
+        assert_eq!(responses(&earlier), [Response::Ignored], "an earlier success does not count");
+    }
+
+    #[test]
+    fn a_write_with_the_same_id_does_not_replace_a_read() {
+        let read = made("get_order", json!({"id": "A-17"}), "Error: x");
+        let write = made("create_refund", json!({"id": "A-17", "amount": 5}), "ok");
+        let trace = trace(vec![read, write], "I have refunded it.");
+        assert_eq!(responses(&trace), [Response::Ignored]);
+        assert!(reactions(&View::new(&trace))[0].claim.is_some());
+    }
+
+    #[test]
+    fn words_in_the_answer_are_reports() {
+        let failed = || made("get_weather", json!({"city": "Paris"}), "Error: upstream down");
+        assert_eq!(
+            responses(&trace(vec![failed()], "Sorry, no forecast today.")),
+            [Response::Reported]
+        );
+        assert_eq!(
+            responses(&trace(vec![failed()], "Which city do you mean?")),
+            [Response::AskedUser]
+        );
+        assert_eq!(responses(&trace(vec![failed()], "It is sunny.")), [Response::Ignored]);
+        assert_eq!(
+            responses(&trace(vec![failed(), failed()], "It is sunny.")),
+            [Response::RepeatedUnchanged, Response::Ignored]
+        );
+        let mut silent = trace(vec![failed()], "");
+        silent.steps.pop();
+        assert_eq!(responses(&silent), [Response::Unknown]);
+    }
+
+    #[test]
+    fn a_word_about_another_failure_does_not_count() {
+        let weather = made("get_weather", json!({"city": "Paris"}), "Error: upstream down");
+        let order = made("get_order", json!({"id": "A-17"}), "Error: x");
+        let trace = trace(vec![weather, order], "I could not load order A-17. Paris is sunny.");
+        assert_eq!(responses(&trace), [Response::Ignored, Response::Reported]);
+    }
+
+    #[test]
+    fn the_subject_of_the_request_is_not_a_word_about_the_failure() {
+        let mut trace = Trace::default();
+        trace.say(Role::User, "Open a ticket about the failed payment of order 7");
+        trace.call(made("create_ticket", json!({"title": "payment"}), "Error: x"));
+        trace.say(Role::Assistant, "I've opened a ticket about the failed payment.");
+        assert_eq!(responses(&trace), [Response::Ignored]);
+    }
+
+    #[test]
+    fn only_what_is_said_afterwards_counts() {
+        let mut trace = Trace::default();
+        trace.say(Role::User, "a");
+        trace.say(Role::Assistant, "Sorry, I could not do that before.");
+        trace.say(Role::User, "b");
+        trace.call(made("get_weather", json!({"city": "Paris"}), "Error: down"));
+        trace.say(Role::Assistant, "It is sunny.");
+        assert_eq!(responses(&trace), [Response::Ignored]);
+    }
+}

@@ -1,0 +1,171 @@
+//! Whether the application mentions a failure to its user. A sentence that names failed calls counts for those alone; a
+//! sentence that names no call counts for all of the turn.
+
+use std::collections::{HashMap, HashSet};
+
+use quintain_evidence::lexicon::{self, Sense};
+use quintain_evidence::trace::Role;
+
+use crate::canonical::scalars;
+use crate::statements::{Admission, Statements};
+use crate::view::{CallView, View};
+
+/// Characters of the results of a turn that are searched for the subject of a sentence.
+const MAX_SEARCHED: usize = 200_000;
+/// Subjects that are searched in a turn.
+const MAX_SUBJECTS: usize = 64;
+/// Letters by which words are compared, so that "orders" equals "order".
+const STEM: usize = 5;
+
+/// What is said after a failed call, in its turn.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) admits: bool,
+    pub(super) asks: bool,
+    pub(super) claim: Option<String>,
+}
+
+/// Every turn with a failed call.
+pub(super) struct Turns {
+    turns: HashMap<usize, Turn>,
+    is_recorded: bool,
+}
+
+/// What the calls of a turn are about, and what is said in it.
+#[derive(Default)]
+struct Turn {
+    /// Words that name failed calls.
+    failed: HashSet<String>,
+    /// Nouns in the names of all calls.
+    subjects: HashSet<String>,
+    calls: usize,
+    /// Texts of the user and of results, in lower case.
+    texts: String,
+    searched: usize,
+    /// The last step at which a failure is admitted that names no call.
+    admitted: Option<usize>,
+    /// The last step at which a word is in the admission of a failure.
+    admitted_of: HashMap<String, usize>,
+    asked: Option<usize>,
+    claims: Vec<(usize, String)>,
+}
+
+impl Turns {
+    pub(super) fn new(view: &View<'_>, failed: &[&CallView<'_>]) -> Self {
+        let mut turns: HashMap<usize, Turn> = HashMap::new();
+        for call in failed {
+            turns.entry(call.turn).or_default().failed.extend(names(call));
+        }
+        for call in &view.calls {
+            if let Some(turn) = turns.get_mut(&call.turn) {
+                turn.calls += 1;
+                turn.subjects.extend(nouns(call));
+                if call.failure().is_none() {
+                    turn.add_text(call.text());
+                }
+            }
+        }
+        let mut is_recorded = false;
+        for (step, number, message) in view.messages() {
+            is_recorded |= message.role == Role::Assistant;
+            let Some(turn) = turns.get_mut(&number) else { continue };
+            match message.role {
+                Role::User => turn.add_text(&message.text),
+                Role::Assistant => turn.add_statements(step, Statements::read(&message.text)),
+                Role::System => {}
+            }
+        }
+        Self { turns, is_recorded }
+    }
+
+    /// Whether anything that the application says is recorded.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.is_recorded
+    }
+
+    pub(super) fn after(&self, call: &CallView<'_>) -> Said {
+        let Some(turn) = self.turns.get(&call.turn) else { return Said::default() };
+        let is_later = |step: &usize| *step > call.step;
+        let is_named = || names(call).any(|word| turn.admitted_of.get(&word).is_some_and(is_later));
+        let claim = turn.claims.partition_point(|(step, _)| *step < call.step);
+        Said {
+            admits: turn.admitted.as_ref().is_some_and(is_later) || is_named(),
+            asks: turn.asked.as_ref().is_some_and(is_later),
+            claim: turn.claims.get(claim).map(|(_, sentence)| sentence.clone()),
+        }
+    }
+}
+
+impl Turn {
+    fn add_text(&mut self, text: &str) {
+        let room = MAX_SEARCHED.saturating_sub(self.texts.len());
+        let text = &text[..text.floor_char_boundary(room.min(text.len()))];
+        self.texts.push_str(&text.to_lowercase());
+        self.texts.push('\n');
+    }
+
+    fn add_statements(&mut self, step: usize, statements: Statements) {
+        for admission in statements.admissions {
+            if !self.is_subject(&admission) {
+                self.add_admission(step, &admission.sentence);
+            }
+        }
+        if statements.asks {
+            self.asked = Some(step);
+        }
+        self.claims.extend(statements.claim.map(|claim| (step, claim)));
+    }
+
+    /// Whether the words for a failure are the subject of the request or of a result: "the failed payment".
+    fn is_subject(&mut self, admission: &Admission) -> bool {
+        if admission.topics.is_empty() || self.searched > MAX_SUBJECTS {
+            return false;
+        }
+        self.searched += admission.topics.len();
+        admission.topics.iter().all(|topic| self.texts.contains(topic.as_str()))
+    }
+
+    fn add_admission(&mut self, step: usize, sentence: &str) {
+        let words: HashSet<String> = stems(sentence).collect();
+        let named: Vec<&String> = words.iter().filter(|word| self.failed.contains(*word)).collect();
+        if self.calls == 1
+            || named.is_empty() && !words.iter().any(|word| self.subjects.contains(word))
+        {
+            self.admitted = Some(step);
+        }
+        for word in named {
+            self.admitted_of.insert(word.clone(), step);
+        }
+    }
+}
+
+/// The words by which a sentence can name a failed call: of its name, its values and its error.
+fn names(call: &CallView<'_>) -> impl Iterator<Item = String> + use<> {
+    let failure = call.failure().map(|failure| failure.text.as_str()).unwrap_or_default();
+    let failure: Vec<String> = stems(failure).collect();
+    nouns(call).chain(values(call)).chain(failure)
+}
+
+/// What a call is about, by the nouns of its name.
+fn nouns(call: &CallView<'_>) -> impl Iterator<Item = String> + use<> {
+    let words = lexicon::words(&call.call.name).into_iter();
+    let nouns = words.filter(|word| !Sense::Common.is(word) && !Sense::BeginsNames.is(word));
+    nouns.flat_map(|word| stems(&word).collect::<Vec<_>>())
+}
+
+fn values(call: &CallView<'_>) -> impl Iterator<Item = String> + use<> {
+    let values = call.call.args.json().map(scalars).unwrap_or_default();
+    let short = values.into_iter().filter(|value| value.len() <= 200).take(32);
+    short.flat_map(|value| stems(&value).collect::<Vec<_>>())
+}
+
+/// Words by their first letters, without those that every failure uses.
+fn stems(text: &str) -> impl Iterator<Item = String> + '_ {
+    const COMMON: &str = "about after again also and are anoth becau been but could did error faile for found from has \
+        have here inval issue later missi not pleas probl reque respo retur retry sorry that the their there this timed \
+        timeo unabl unava unfor was with would you your tried tryin occur encou went wrong while when which tool call \
+        servi serve because please";
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
+    let stems = words.map(|word| word.to_lowercase().chars().take(STEM).collect::<String>());
+    stems.filter(|stem| !COMMON.split_whitespace().any(|common| common == stem))
+}
