@@ -20,9 +20,9 @@ impl Programs {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
         Ok(Self {
-            echo_stdio: build(&bench, "--bin", "echo-stdio")?,
-            echo_http: build(&bench, "--bin", "echo-http")?,
-            quintain: with_quintain.then(|| build(&root, "--bin", "quintain")).transpose()?,
+            echo_stdio: build(&bench, &["--bin", "echo-stdio"], "echo-stdio")?,
+            echo_http: build(&bench, &["--bin", "echo-http"], "echo-http")?,
+            quintain: with_quintain.then(|| build(&root, &["--bin", "quintain"], "quintain")).transpose()?,
         })
     }
 
@@ -55,14 +55,15 @@ impl Drop for Server {
 /// An example of the product's workspace.
 pub fn build_example(name: &str) -> Result<PathBuf, Failure> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
-    build(&root, "--example", name)
+    build(&root, &["--workspace", "--example", name], name)
 }
 
 /// The path comes from cargo, which alone knows where the target folder is.
-fn build(manifest: &Path, kind: &str, binary: &str) -> Result<PathBuf, Failure> {
+fn build(manifest: &Path, what: &[&str], binary: &str) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--release", "--message-format=json-render-diagnostics", kind, binary])
+        .args(["build", "--release", "--message-format=json-render-diagnostics"])
+        .args(what)
         .arg("--manifest-path")
         .arg(manifest)
         .stderr(Stdio::inherit())
