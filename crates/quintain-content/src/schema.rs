@@ -3,6 +3,7 @@
 
 mod bounds;
 pub mod build;
+mod plain;
 pub mod promptfoo;
 pub mod violations;
 
@@ -47,6 +48,9 @@ impl Problem {
 
 /// Checks `args` against `schema` (draft 2020-12 unless it names another). Empty means they fit.
 pub fn validate(schema: &Value, args: &Value) -> Vec<Problem> {
+    if plain::certainly_fits(schema, args) {
+        return Vec::new();
+    }
     let options = options(schema).should_validate_formats(false);
     let validator = match compile(schema, options) {
         Ok(validator) => validator,

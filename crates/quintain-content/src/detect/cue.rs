@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::ALL;
 
@@ -16,18 +17,41 @@ pub enum Cue {
     Digits(usize),
 }
 
-static WORDS: LazyLock<Option<(AhoCorasick, Vec<&'static str>)>> = LazyLock::new(|| {
-    let mut words: Vec<&str> = Vec::new();
-    let mut owners = Vec::new();
-    for detector in ALL {
-        if let Cue::Words(cues) = detector.cue() {
-            words.extend(cues);
-            owners.extend(cues.iter().map(|_| detector.meta().id));
+/// Finds words of cues, and knows the detectors that they belong to.
+struct Words {
+    automaton: AhoCorasick,
+    owners: Vec<&'static str>,
+}
+
+impl Words {
+    fn new(kind: Option<AhoCorasickKind>) -> Option<Self> {
+        let mut words: Vec<&str> = Vec::new();
+        let mut owners = Vec::new();
+        for detector in ALL {
+            if let Cue::Words(cues) = detector.cue() {
+                words.extend(cues);
+                owners.extend(cues.iter().map(|_| detector.meta().id));
+            }
         }
+        let mut builder = AhoCorasick::builder();
+        let automaton = builder.ascii_case_insensitive(true).kind(kind).build(words).ok()?;
+        Some(Self { automaton, owners })
     }
-    let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()?;
-    Some((automaton, owners))
-});
+
+    /// The fast automaton takes longer to build than a short text takes to search, so it is built for those who search much.
+    fn for_length(length: usize) -> Option<&'static Self> {
+        let before = SEARCHED.fetch_add(length, Ordering::Relaxed);
+        if before.saturating_add(length) < WORTHWHILE { SLOW.as_ref() } else { FAST.as_ref() }
+    }
+}
+
+/// Bytes from which on the fast automaton pays.
+const WORTHWHILE: usize = 64 << 10;
+/// Bytes that were searched so far.
+static SEARCHED: AtomicUsize = AtomicUsize::new(0);
+static SLOW: LazyLock<Option<Words>> =
+    LazyLock::new(|| Words::new(Some(AhoCorasickKind::NoncontiguousNFA)));
+static FAST: LazyLock<Option<Words>> = LazyLock::new(|| Words::new(None));
 
 /// The ids of the detectors whose cue is in the text.
 pub(super) fn cued(text: &str) -> HashSet<&'static str> {
@@ -38,7 +62,7 @@ pub(super) fn cued(text: &str) -> HashSet<&'static str> {
         .map(|detector| detector.meta().id)
         .collect();
     let with_words = |detector: &&&dyn super::Detector| matches!(detector.cue(), Cue::Words(_));
-    let Some((automaton, owners)) = &*WORDS else {
+    let Some(Words { automaton, owners }) = Words::for_length(text.len()) else {
         // Without the automaton every detector runs.
         cued.extend(ALL.iter().filter(with_words).map(|detector| detector.meta().id));
         return cued;
