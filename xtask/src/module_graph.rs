@@ -1,5 +1,5 @@
 //! The graph of modules inside each crate: who names whom. Modules that form a cycle are one module in
-//! several files, so a cycle among the top-level modules of a crate breaks the house rules.
+//! several files, so a cycle breaks the house rules, at the top of a crate and below.
 
 mod references;
 
@@ -12,46 +12,26 @@ use std::{
 use crate::Result;
 use references::{Contents, Path};
 
-/// Crates whose modules may still form cycles. Remove a crate from the list once it has none.
-const EXEMPT: &[&str] = &[];
-
-/// What was found in all crates.
-#[derive(Debug, Default)]
-pub(crate) struct Report {
-    /// Cycles among top-level modules, one text each.
-    pub(crate) complaints: Vec<String>,
-    /// Cycles that are allowed: deeper in a crate, or in an exempt one.
-    pub(crate) remarks: Vec<String>,
-}
-
-/// Draws the graph of every crate among `files`, which are relative to `root`.
-pub(crate) fn check(root: &FilePath, files: &[PathBuf]) -> Result<Report> {
+/// Draws the graph of every crate among `files`, which are relative to `root`. Returns one text for each cycle.
+pub(crate) fn check(root: &FilePath, files: &[PathBuf]) -> Result<Vec<String>> {
     let mut crates: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
     for file in files {
         if let Some(name) = crate_of(file) {
             crates.entry(name).or_default().push(file);
         }
     }
-    let mut report = Report::default();
+    let mut complaints = Vec::new();
     for (name, files) in crates {
         let graph = Graph::read(root, &files)?;
-        for cycle in graph.cycles(&[]) {
-            let text = format!("{name}: modules form a cycle: {cycle}");
-            if EXEMPT.contains(&name.as_str()) {
-                report.remarks.push(text);
-            } else {
-                report.complaints.push(text);
-            }
-        }
         for parent in graph.parents() {
+            let place = [&[name.clone()], parent.as_slice()].concat().join("::");
             let cycles = graph.cycles(&parent);
-            let place = parent.join("::");
-            report
-                .remarks
-                .extend(cycles.iter().map(|cycle| format!("{name}: below `{place}`: {cycle}")));
+            complaints.extend(
+                cycles.iter().map(|cycle| format!("{place}: modules form a cycle: {cycle}")),
+            );
         }
     }
-    Ok(report)
+    Ok(complaints)
 }
 
 /// `crates/NAME/src/...` and `xtask/src/...`, Rust only.
@@ -160,10 +140,10 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Modules that have modules below them, the root aside.
+    /// Modules that have modules below them, the root first.
     fn parents(&self) -> BTreeSet<Path> {
         let ends = self.edges.keys().flat_map(|(from, to)| [from, to]);
-        ends.flat_map(|path| (1..path.len()).map(|length| path[..length].to_vec())).collect()
+        ends.flat_map(|path| (0..path.len()).map(|length| path[..length].to_vec())).collect()
     }
 
     /// Cycles among the modules right below `parent`, one for each knot.
@@ -378,7 +358,7 @@ mod tests {
         ];
         let graph = graph(&files);
         assert!(graph.cycles(&[]).is_empty());
-        assert_eq!(graph.parents(), BTreeSet::from([vec!["a".to_owned()]]));
+        assert_eq!(graph.parents(), BTreeSet::from([vec![], vec!["a".to_owned()]]));
         assert_eq!(graph.cycles(&["a".to_owned()]).len(), 1);
     }
 

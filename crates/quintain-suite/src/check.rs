@@ -7,14 +7,16 @@ mod param;
 mod scene;
 mod spec;
 mod test;
+mod view;
 
 pub use assert::{Assert, Rule};
 pub use builtin::{Builtin, judging};
 pub use expected::Expected;
 pub use param::Param;
-pub use scene::{Scene, View, as_text};
+pub use scene::{Scene, as_text};
 pub use spec::Spec;
 pub use test::{Test, TestOptions, VarFile};
+pub use view::View;
 
 use crate::compare::Comparison;
 use quintain_content::registry::Meta;

@@ -3,7 +3,6 @@
 
 mod attack;
 mod collect;
-mod targets;
 
 pub use attack::of_attack;
 pub use collect::of_suite;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
-use crate::text::js::number;
+use super::javascript_number::number;
 
 /// `JSON.stringify(value)`, except that integers beyond 2^53 keep all their digits.
 pub fn stringify(value: &Value) -> String {

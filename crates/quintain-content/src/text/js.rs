@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-pub use crate::text::javascript_json::stringify;
+pub use super::javascript_json::stringify;
+pub use super::javascript_number::number;
 
 /// What `\s` stands for and `trim` cuts off.
 pub fn is_space(c: char) -> bool {
@@ -16,23 +17,6 @@ pub fn trim(text: &str) -> &str {
 /// The words between white space; none for blank text.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|word| !word.is_empty())
-}
-
-/// `String(number)`: digits up to 1e21, an exponent beyond and below 1e-6.
-pub fn number(value: f64) -> String {
-    let size = value.abs();
-    if value.is_nan() {
-        "NaN".to_owned()
-    } else if value.is_infinite() {
-        if value > 0.0 { "Infinity".to_owned() } else { "-Infinity".to_owned() }
-    } else if size == 0.0 {
-        "0".to_owned()
-    } else if (1e-6..1e21).contains(&size) {
-        value.to_string()
-    } else {
-        let text = format!("{value:e}");
-        if size >= 1.0 { text.replace('e', "e+") } else { text }
-    }
 }
 
 /// `number.toFixed(digits)`, which rounds a tie away from zero.

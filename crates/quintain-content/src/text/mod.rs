@@ -3,6 +3,7 @@
 pub mod bleu;
 pub mod fields;
 pub mod javascript_json;
+mod javascript_number;
 pub mod js;
 pub mod levenshtein;
 pub mod meteor;

@@ -13,12 +13,12 @@ use quintain_suite::suite::{Consent, EvaluateOptions, Needed, Purpose, load};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::environment::{
+    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, load_suite, refuse_running,
+    set_working_directory,
+};
 use super::handle::{Outcome, RunError, Running};
 use super::load_answers::{AnsweredFiles, LoadAnswers};
-use super::prepare::{
-    Jobs, Kind, LoadedSuite, Notice, Prepared, Refusal, RunStore, files_of, load_suite,
-    refuse_running, set_working_directory,
-};
 use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
 use crate::eval::{Job, PreviousRun, Recording, Settings, execute, stored_sameness};
 use crate::masked;
@@ -150,7 +150,7 @@ pub(super) async fn prepare(
     request: &RunRequest,
     work: &EvalWork,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
-) -> Result<Prepared, Refusal> {
+) -> Result<Ready<PreparedEval>, Refusal> {
     let consent = Consent::of_the_user();
     let mut env = (*jobs.world.env).clone();
     env.extend(work.variables.clone());
@@ -236,7 +236,7 @@ pub(super) async fn prepare(
     let world = World { env: env.into(), ..jobs.world.clone() };
     let extra_texts = work.extra_texts.iter().cloned().chain(disk.text()).collect();
     let ready = PreparedEval { consent, plan, settings, previous, recording: None, extra_texts };
-    Ok(prepared(jobs, request, info, opened, world, ready))
+    Ok(Ready { world, ..Ready::new(jobs, request, info, Some(opened), ready) })
 }
 
 /// Why resuming a run runs no test.
@@ -265,7 +265,7 @@ pub(super) async fn prepare_rejudge(
     request: &RunRequest,
     work: &RejudgeWork,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
-) -> Result<Prepared, Refusal> {
+) -> Result<Ready<PreparedEval>, Refusal> {
     // Assertions written in code run here as in a normal run.
     let consent = Consent::of_the_user();
     let redactor = &jobs.world.redactor;
@@ -329,27 +329,7 @@ pub(super) async fn prepare_rejudge(
         recording: Some(recording),
         extra_texts: work.extra_texts.iter().cloned().chain(disk.text()).collect(),
     };
-    Ok(prepared(jobs, request, info, opened, world, ready))
-}
-
-fn prepared(
-    jobs: &Jobs,
-    request: &RunRequest,
-    info: RunInfo,
-    opened: LoadedSuite,
-    world: World,
-    ready: PreparedEval,
-) -> Prepared {
-    Prepared {
-        id: info.id.clone(),
-        info,
-        opened: Some(opened),
-        world,
-        store: jobs.store_for(request),
-        kind: Kind::Eval(Box::new(ready)),
-        live: jobs.live.clone(),
-        slots: jobs.slots.clone(),
-    }
+    Ok(Ready { world, ..Ready::new(jobs, request, info, Some(opened), ready) })
 }
 
 /// Run information that contains only what the request states.
@@ -376,49 +356,44 @@ fn tags(opened: &LoadedSuite, request: &RunRequest) -> BTreeMap<String, String> 
     tags.chain(request.tags.clone()).collect()
 }
 
-impl PreparedEval {
-    pub(super) async fn run(
-        self: Box<Self>,
-        info: RunInfo,
-        opened: Option<LoadedSuite>,
-        world: &World,
-        store: Option<RunStore>,
-        mut running: Running,
-    ) -> Result<Outcome, RunError> {
-        let Some(opened) = opened else { return Ok(Outcome::default()) };
-        let redactor = &world.redactor;
-        let writer = match (&self.previous, &store) {
-            (Some(previous), _) => Some(previous.store.resume(&previous.run, redactor)),
-            (None, Some(store)) => {
-                let mut texts = texts_of(&opened);
-                texts.extend(self.extra_texts);
-                Some(store.start(&info, &texts, redactor, running.slot.is_queued()))
-            }
-            (None, None) => None,
-        };
-        let job = Job {
-            consent: self.consent,
-            suite: &opened.suite,
-            plan: &self.plan,
-            sources: &opened.sources,
-            world,
-            settings: &self.settings,
-            info: &info,
-            previous: self.previous.as_ref(),
-            recording: self.recording.as_ref(),
-        };
-        let emitter = &mut running.emitter;
-        emitter.store_in(writer.as_ref());
-        running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
-        let outcome = execute(&job, running.stop, writer, &mut |event| emitter.emit(event)).await;
-        Ok(Outcome {
-            summary: outcome.summary,
-            unreachable: outcome.unreachable,
-            time_limit_reached: outcome.time_limit_reached,
-            store_error: outcome.store_error,
-            ..Outcome::default()
-        })
-    }
+pub(super) async fn run(
+    ready: Ready<PreparedEval>,
+    mut running: Running,
+) -> Result<Outcome, RunError> {
+    let Ready { info, opened, world, store, work } = ready;
+    let Some(opened) = opened else { return Ok(Outcome::default()) };
+    let redactor = &world.redactor;
+    let writer = match (&work.previous, &store) {
+        (Some(previous), _) => Some(previous.store.resume(&previous.run, redactor)),
+        (None, Some(store)) => {
+            let mut texts = texts_of(&opened);
+            texts.extend(work.extra_texts);
+            Some(store.start(&info, &texts, redactor, running.slot.is_queued()))
+        }
+        (None, None) => None,
+    };
+    let job = Job {
+        consent: work.consent,
+        suite: &opened.suite,
+        plan: &work.plan,
+        sources: &opened.sources,
+        world: &world,
+        settings: &work.settings,
+        info: &info,
+        previous: work.previous.as_ref(),
+        recording: work.recording.as_ref(),
+    };
+    let emitter = &mut running.emitter;
+    emitter.store_in(writer.as_ref());
+    running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
+    let outcome = execute(&job, running.stop, writer, &mut |event| emitter.emit(event)).await;
+    Ok(Outcome {
+        summary: outcome.summary,
+        unreachable: outcome.unreachable,
+        time_limit_reached: outcome.time_limit_reached,
+        store_error: outcome.store_error,
+        ..Outcome::default()
+    })
 }
 
 /// The suite files as stored with a run. The store masks secrets.

@@ -9,7 +9,6 @@ use quintain_evidence::event::{Event, RunEvent};
 use tokio::sync::broadcast;
 
 use super::events::Stored;
-use super::prepare::Jobs;
 use crate::store::{RunState, Store, StoreError};
 
 /// How long a listener waits before it looks into the store again.
@@ -58,15 +57,14 @@ pub struct Listener {
     ended: bool,
 }
 
-impl Jobs {
-    /// Listens to a run from the event after `after` on; from the first one with 0.
-    pub fn listen(&self, run: &str, after: u64) -> Listener {
-        let live = self.live.get(run);
+impl Listener {
+    pub(super) fn new(run: &str, after: u64, store: Option<Store>, running: &RunningJobs) -> Self {
+        let live = running.get(run);
         let (live, stored) =
             live.map_or_else(Default::default, |(live, stored)| (Some(live), stored));
-        Listener {
+        Self {
             id: run.to_owned(),
-            store: self.store.clone(),
+            store,
             live,
             stored,
             read: VecDeque::new(),
@@ -75,9 +73,7 @@ impl Jobs {
             ended: false,
         }
     }
-}
 
-impl Listener {
     /// The next event; none when the run has ended, or when it is not known at all.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The entry point of the engine: [`Jobs`] prepares and starts an owned [`RunRequest`] and returns a [`RunHandle`].
 //! The command line is one client. Two jobs share only the store.
 
+mod environment;
 mod eval;
 mod events;
 mod handle;
@@ -12,12 +13,13 @@ mod request;
 mod slots;
 mod target;
 
+pub use environment::{Jobs, LoadedSuite, Notice, Refusal, load_suite};
 pub use eval::Choices;
 pub use events::{Cancel, StopLevel};
 pub use handle::{Outcome, RunError, RunHandle};
 pub use listener::Listener;
 pub use load_answers::LoadAnswers;
-pub use prepare::{Jobs, LoadedSuite, Notice, Prepared, Refusal, SubmitError, load_suite};
+pub use prepare::{Prepared, SubmitError};
 pub use redteam::{
     chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label,
 };

@@ -1,143 +1,32 @@
 //! Turns a request into a job that can start: reads suites, chooses targets, plans cases. Reports errors before
 //! anything runs.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use quintain_evidence::connection::McpTarget;
 use quintain_evidence::event::RunInfo;
-use quintain_source::{Diagnostics, Sources};
-use quintain_suite::suite::{Files, Loaded, Purpose, Suite, SuiteFile, load};
-use quintain_wire::redact::Redactor;
 
+use super::environment::{Jobs, LoadedSuite, Notice, Ready, Refusal};
+use super::eval::{self, PreparedEval};
 use super::handle::{RunError, RunHandle};
-use super::listener::RunningJobs;
+use super::listener::{Listener, RunningJobs};
+use super::redteam::{self, PreparedRedteam};
 use super::request::{RunRequest, Work};
 use super::slots::Slots;
-use super::{eval, redteam};
-use crate::files::allowed;
-use crate::policy::Policy;
-use crate::secrets::{learn, learn_launch};
-use crate::store::{NewRun, Run, RunKind, RunState, Store, StoreError, SuiteText, Writer};
-use crate::targets::kinds;
-use crate::world::World;
-
-/// The environment that jobs run in. Cheap to clone.
-#[derive(Clone)]
-pub struct Jobs {
-    pub world: World,
-    /// Where suites are read from.
-    pub files: Arc<dyn Files>,
-    /// Where runs are stored. Without a store, nothing is saved.
-    pub store: Option<Store>,
-    pub(super) live: RunningJobs,
-    pub(super) slots: Slots,
-}
-
-/// Something to show the user before a run starts.
-pub enum Notice<'a> {
-    /// Problems in a suite, which may still be usable.
-    Diagnostics(&'a Sources, &'a Diagnostics),
-    Warning(String),
-    /// Something that the run leaves out, with a hint.
-    Error(String, Option<String>),
-}
-
-/// Why a request does not become a run.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    /// The diagnostics were already sent as a [`Notice`].
-    #[error("the suite has errors")]
-    Suite,
-    /// The problem was already sent as a [`Notice`].
-    #[error("the request is invalid")]
-    AlreadyReported,
-    #[error("{what}")]
-    Usage { what: String, help: Option<String> },
-    #[error("{what}")]
-    NothingSelected { what: String, help: Option<String> },
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl Refusal {
-    pub(super) fn usage(what: impl Into<String>, help: impl Into<Option<&'static str>>) -> Self {
-        Self::Usage { what: what.into(), help: help.into().map(str::to_owned) }
-    }
-
-    pub(super) fn nothing_selected(what: impl Into<String>, help: &str) -> Self {
-        Self::NothingSelected { what: what.into(), help: Some(help.to_owned()) }
-    }
-}
-
-/// A suite without errors.
-pub struct LoadedSuite {
-    pub suite: Suite,
-    /// The texts that spans of the suite point into.
-    pub sources: Sources,
-    /// The files it was read from.
-    pub files: Vec<SuiteFile>,
-}
 
 /// A run that can be started.
 pub struct Prepared {
-    pub(super) id: String,
-    pub(super) info: RunInfo,
-    pub(super) opened: Option<LoadedSuite>,
-    pub(super) world: World,
-    pub(super) store: Option<RunStore>,
-    pub(super) kind: Kind,
-    pub(super) live: RunningJobs,
-    pub(super) slots: Slots,
+    kind: Kind,
+    live: RunningJobs,
+    slots: Slots,
 }
 
-/// Where a new run is stored, with its kind and owner.
-pub(super) struct RunStore {
-    store: Store,
-    kind: RunKind,
-    owner: String,
-}
-
-impl RunStore {
-    pub(super) fn start(
-        &self,
-        info: &RunInfo,
-        suite: &[SuiteText],
-        redactor: &Redactor,
-        queued: bool,
-    ) -> Writer {
-        let Self { store, kind, owner } = self;
-        store.start(NewRun { kind: *kind, owner, info, suite, queued }, redactor)
-    }
-}
-
-/// Refuses to resume a run that a process still executes.
-pub(super) fn refuse_running(run: &Run) -> Result<(), Refusal> {
-    if !matches!(run.state, RunState::Running | RunState::Queued) {
-        return Ok(());
-    }
-    let help = "wait until it ends, or stop it; `quintain runs list` shows its state";
-    Err(Refusal::usage(format!("{} is still running", run.id), help))
-}
-
-pub(super) enum Kind {
-    Eval(Box<eval::PreparedEval>),
-    Redteam(Box<redteam::PreparedRedteam>),
+enum Kind {
+    Eval(Ready<PreparedEval>),
+    Redteam(Ready<PreparedRedteam>),
 }
 
 impl Jobs {
-    pub fn new(world: World, files: Arc<dyn Files>, store: Option<Store>) -> Self {
-        Self { world, files, store, live: RunningJobs::default(), slots: Slots::default() }
-    }
-
-    /// The same jobs under a policy: suites can read only the files and variables that it allows.
-    #[must_use]
-    pub fn under(&self, policy: Arc<Policy>) -> Self {
-        let world = self.world.under(policy);
-        let files = allowed(&world, self.files.clone());
-        Self { world, files, ..self.clone() }
-    }
-
     /// Reads and plans what a request asks for.
     ///
     /// # Errors
@@ -151,12 +40,19 @@ impl Jobs {
         // A request can narrow a policy that already applies here, and cannot widen it.
         let policy = self.world.policy.narrowed_by(&request.policy);
         let jobs = self.under(Arc::new(policy));
-        match work {
-            Work::Eval(work) => eval::prepare(&jobs, &request, work, notify).await,
-            Work::Rejudge(work) => eval::prepare_rejudge(&jobs, &request, work, notify).await,
-            Work::Redteam(work) => redteam::prepare(&jobs, &request, work, notify).await,
-            Work::Replay(work) => redteam::prepare_replay(&jobs, &request, work, notify),
-        }
+        let kind = match work {
+            Work::Eval(work) => Kind::Eval(eval::prepare(&jobs, &request, work, notify).await?),
+            Work::Rejudge(work) => {
+                Kind::Eval(eval::prepare_rejudge(&jobs, &request, work, notify).await?)
+            }
+            Work::Redteam(work) => {
+                Kind::Redteam(redteam::prepare(&jobs, &request, work, notify).await?)
+            }
+            Work::Replay(work) => {
+                Kind::Redteam(redteam::prepare_replay(&jobs, &request, work, notify)?)
+            }
+        };
+        Ok(Prepared { kind, live: jobs.live, slots: jobs.slots })
     }
 
     /// Prepares a request and starts it.
@@ -171,21 +67,15 @@ impl Jobs {
         Ok(self.prepare(request, notify).await?.start()?)
     }
 
-    /// Where to store the run, if the request asks for that.
-    pub(super) fn store_for(&self, request: &RunRequest) -> Option<RunStore> {
-        let store = self.store.clone().filter(|_| request.stored)?;
-        let kind = match &request.work {
-            Work::Eval(_) => RunKind::Eval,
-            Work::Rejudge(_) => RunKind::Rejudge,
-            Work::Redteam(_) => RunKind::Redteam,
-            Work::Replay(_) => RunKind::Replay,
-        };
-        Some(RunStore { store, kind, owner: request.owner.clone() })
+    /// Listens to a run from the event after `after` on; from the first one with 0.
+    pub fn listen(&self, run: &str, after: u64) -> Listener {
+        Listener::new(run, after, self.store.clone(), &self.live)
     }
 
-    /// The store, for a request that needs one.
-    pub(super) fn needed_store(&self) -> Result<&Store, Refusal> {
-        self.store.as_ref().ok_or_else(|| Refusal::usage("no run store is configured", None))
+    /// The same with at most `limit` jobs that run concurrently.
+    #[must_use]
+    pub fn with_limit(self, limit: usize) -> Self {
+        Self { slots: Slots::limited(limit), ..self }
     }
 }
 
@@ -201,26 +91,41 @@ pub enum SubmitError {
 impl Prepared {
     /// The run's information.
     pub fn info(&self) -> &RunInfo {
-        &self.info
+        match &self.kind {
+            Kind::Eval(ready) => &ready.info,
+            Kind::Redteam(ready) => &ready.info,
+        }
     }
 
     /// The suite of the run, if it has one.
     pub fn suite(&self) -> Option<&LoadedSuite> {
-        self.opened.as_ref()
+        match &self.kind {
+            Kind::Eval(ready) => ready.opened.as_ref(),
+            Kind::Redteam(ready) => ready.opened.as_ref(),
+        }
     }
 
-    /// The target of a red-team run.
-    pub fn target(&self) -> Option<&quintain_evidence::connection::McpTarget> {
+    fn redteam(&self) -> Option<&PreparedRedteam> {
         match &self.kind {
-            Kind::Redteam(ready) => Some(&ready.target),
+            Kind::Redteam(ready) => Some(&ready.work),
             Kind::Eval(_) => None,
         }
     }
 
+    /// The target of a red-team run.
+    pub fn target(&self) -> Option<&McpTarget> {
+        self.redteam().map(|work| &work.target)
+    }
+
+    /// The orders of a red-team run.
+    pub fn orders(&self) -> Option<&quintain_redteam::orders::Orders> {
+        self.redteam().map(|work| &work.orders)
+    }
+
     /// Mutable access before the start: the practice target gets its address late.
-    pub fn target_mut(&mut self) -> Option<&mut quintain_evidence::connection::McpTarget> {
+    pub fn target_mut(&mut self) -> Option<&mut McpTarget> {
         match &mut self.kind {
-            Kind::Redteam(ready) => Some(&mut ready.target),
+            Kind::Redteam(ready) => Some(&mut ready.work.target),
             Kind::Eval(_) => None,
         }
     }
@@ -228,24 +133,17 @@ impl Prepared {
     /// Sets the name that reports use for the target of a red-team run.
     pub fn name(&mut self, name: &str) {
         if let Kind::Redteam(ready) = &mut self.kind {
-            name.clone_into(&mut ready.name);
-            self.info.columns.iter_mut().for_each(|column| name.clone_into(&mut column.target.id));
+            name.clone_into(&mut ready.work.name);
+            let columns = ready.info.columns.iter_mut();
+            columns.for_each(|column| name.clone_into(&mut column.target.id));
         }
     }
 
     /// Sets the command-line words that reproduction commands use to name the target of a red-team run.
     pub fn set_reproduction_target(&mut self, words: String) {
         if let Kind::Redteam(ready) = &mut self.kind {
-            ready.orders.reproduction_target = Some(words.clone());
-            ready.reproduction_target = Some(words);
-        }
-    }
-
-    /// The orders of a red-team run.
-    pub fn orders(&self) -> Option<&quintain_redteam::orders::Orders> {
-        match &self.kind {
-            Kind::Redteam(ready) => Some(&ready.orders),
-            Kind::Eval(_) => None,
+            ready.work.orders.reproduction_target = Some(words.clone());
+            ready.work.reproduction_target = Some(words);
         }
     }
 
@@ -254,75 +152,18 @@ impl Prepared {
     /// # Errors
     /// When the thread cannot be started.
     pub fn start(self) -> Result<RunHandle, RunError> {
-        let Self { id, info, opened, world, store, kind, live, slots } = self;
-        let redactor = world.redactor.clone();
+        let (id, redactor) = match &self.kind {
+            Kind::Eval(ready) => (ready.info.id.clone(), ready.world.redactor.clone()),
+            Kind::Redteam(ready) => (ready.info.id.clone(), ready.world.redactor.clone()),
+        };
+        let Self { kind, live, slots } = self;
         let handle = RunHandle::start(id, redactor, slots.reserve(), move |running| async move {
             match kind {
-                Kind::Eval(ready) => {
-                    Box::pin(ready.run(info, opened, &world, store, running)).await
-                }
-                Kind::Redteam(ready) => ready.run(info, &world, store, running).await,
+                Kind::Eval(ready) => Box::pin(eval::run(ready, running)).await,
+                Kind::Redteam(ready) => redteam::run(ready, running).await,
             }
         })?;
         live.add(&handle.id, handle.live());
         Ok(handle)
     }
-}
-
-/// Loads texts as one suite. Learns its secrets before it sends diagnostics.
-pub fn load_suite(
-    files: Vec<SuiteFile>,
-    env: &BTreeMap<String, String>,
-    disk: Arc<dyn Files>,
-    purpose: Purpose<'_>,
-    redactor: &Redactor,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
-) -> Option<LoadedSuite> {
-    let Loaded { suite, diagnostics, sources, secrets } =
-        load(files.clone(), env, disk, purpose, &kinds());
-    learn(&secrets, redactor);
-    if !diagnostics.is_empty() {
-        notify(Notice::Diagnostics(&sources, &diagnostics));
-    }
-    let suite = suite?;
-    let targets = suite.targets.iter().filter_map(|target| target.as_mcp());
-    for server in targets.flat_map(|target| &target.servers) {
-        learn_launch(&server.launch, redactor);
-    }
-    Some(LoadedSuite { suite, sources, files })
-}
-
-/// Converts the texts of a request to suite files.
-pub(super) fn files_of(texts: &[SuiteText]) -> Vec<SuiteFile> {
-    let file = |text: &SuiteText| SuiteFile {
-        name: text.name.clone(),
-        text: text.text.clone(),
-        base_dir: text.base_dir.clone(),
-    };
-    texts.iter().map(file).collect()
-}
-
-/// Sets the working directory of servers that name none.
-pub(super) fn set_working_directory<'a>(
-    targets: impl Iterator<Item = &'a mut quintain_evidence::connection::McpTarget>,
-    folder: Option<&PathBuf>,
-) -> Result<(), Refusal> {
-    use quintain_evidence::connection::Launch;
-    let Some(folder) = folder else { return Ok(()) };
-    for server in targets.flat_map(|target| &mut target.servers) {
-        if let Launch::Command { cwd: cwd @ None, .. } | Launch::Path { cwd: cwd @ None, .. } =
-            &mut server.launch
-        {
-            if !folder.is_dir() {
-                let what = format!(
-                    "the run was started in `{}`, which no longer exists",
-                    folder.display()
-                );
-                let help = "name the target again: `-- COMMAND ARG...` or `-c FILE`";
-                return Err(Refusal::usage(what, help));
-            }
-            *cwd = Some(folder.clone());
-        }
-    }
-    Ok(())
 }

@@ -18,12 +18,12 @@ use quintain_suite::suite::{Consent, Files, Purpose};
 use quintain_wire::redact::Redactor;
 use serde_json::{Map, Value, json};
 
+use super::environment::{
+    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, load_suite, refuse_running,
+    set_working_directory,
+};
 use super::eval::{base_run_info, texts_of};
 use super::handle::{Outcome, RunError, Running};
-use super::prepare::{
-    Jobs, Kind, LoadedSuite, Notice, Prepared, Refusal, RunStore, files_of, load_suite,
-    refuse_running, set_working_directory,
-};
 use super::request::{OrderRequest, RedteamWork, ReplayWork, RunRequest, TargetRequest};
 use super::target::{adjust, choose};
 use crate::masked;
@@ -52,7 +52,7 @@ pub(super) async fn prepare(
     request: &RunRequest,
     work: &RedteamWork,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
-) -> Result<Prepared, Refusal> {
+) -> Result<Ready<PreparedRedteam>, Refusal> {
     let (target, opened) = target(jobs, &work.suite, &work.target, notify)?;
     let redactor = &jobs.world.redactor;
     let mut orders = orders_of(opened.as_ref(), &*jobs.files, redactor, notify)?;
@@ -90,7 +90,8 @@ pub(super) async fn prepare(
         reproduction_target: work.reproduction_target.clone(),
         texts,
     };
-    Ok(prepared(jobs, request, info, opened, ready, work.target.stored_auth_only))
+    let world = World { stored_auth_only: work.target.stored_auth_only, ..jobs.world.clone() };
+    Ok(Ready { world, ..Ready::new(jobs, request, info, opened, ready) })
 }
 
 pub(super) fn prepare_replay(
@@ -98,7 +99,7 @@ pub(super) fn prepare_replay(
     request: &RunRequest,
     work: &ReplayWork,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
-) -> Result<Prepared, Refusal> {
+) -> Result<Ready<PreparedRedteam>, Refusal> {
     let (target, opened) = target(jobs, &work.suite, &work.target, notify)?;
     // A suite may define the attack and the identities.
     let sought: Vec<_> = work.findings.iter().collect();
@@ -126,7 +127,8 @@ pub(super) fn prepare_replay(
         reproduction_target: None,
         texts: Vec::new(),
     };
-    Ok(prepared(jobs, request, info, opened, ready, work.target.stored_auth_only))
+    let world = World { stored_auth_only: work.target.stored_auth_only, ..jobs.world.clone() };
+    Ok(Ready { world, ..Ready::new(jobs, request, info, opened, ready) })
 }
 
 /// The target, and the suite that defines it, if any.
@@ -153,26 +155,6 @@ fn target(
     }
     adjusted.map_err(|what| Refusal::usage(what, None))?;
     Ok((target, opened))
-}
-
-fn prepared(
-    jobs: &Jobs,
-    request: &RunRequest,
-    info: RunInfo,
-    opened: Option<LoadedSuite>,
-    ready: PreparedRedteam,
-    stored_auth_only: bool,
-) -> Prepared {
-    Prepared {
-        id: info.id.clone(),
-        info,
-        opened,
-        world: World { stored_auth_only, ..jobs.world.clone() },
-        store: jobs.store_for(request),
-        kind: Kind::Redteam(Box::new(ready)),
-        live: jobs.live.clone(),
-        slots: jobs.slots.clone(),
-    }
 }
 
 /// The red-team orders of a suite. Without a suite: every attack.
@@ -373,47 +355,43 @@ fn is_secret(text: &str, redactor: &Redactor) -> bool {
             .any(|hit| hit.confidence >= detect::Confidence::Medium)
 }
 
-impl PreparedRedteam {
-    pub(super) async fn run(
-        self: Box<Self>,
-        info: RunInfo,
-        world: &World,
-        store: Option<RunStore>,
-        mut running: Running,
-    ) -> Result<Outcome, RunError> {
-        let reproduction_target =
-            self.reproduction_target.clone().unwrap_or_else(|| reproduced_by(&self.target));
-        let reproduced = |step: &Step| Some(reproduce(step, &reproduction_target));
-        let redteam_run = RedteamRun {
-            consent: Some(Consent::of_the_user()),
-            target: &self.target,
-            name: &self.name,
-            world,
-            orders: &self.orders,
-            reproduce: &reproduced,
-            previous: self.previous.as_ref(),
-        };
-        let redactor = &world.redactor;
-        let info = masked::run(&info, redactor).into_owned();
-        // The run is stored from its first phase on, so that it can be resumed if the process dies.
-        let writer = match (&self.resumed, &store) {
-            (Some((store, run)), _) => Some(store.resume(run, redactor)),
-            (None, Some(store)) => {
-                Some(store.start(&info, &self.texts, redactor, running.slot.is_queued()))
-            }
-            (None, None) => None,
-        };
-        let emitter = &mut running.emitter;
-        emitter.store_in(writer.as_ref());
-        running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
-        let listen = &mut |event| emitter.emit(event);
-        let outcome = Box::pin(execute(&redteam_run, info, running.stop, writer, listen)).await?;
-        Ok(Outcome {
-            summary: outcome.summary,
-            store_error: outcome.store_error,
-            tried: outcome.trials_run,
-            not_removed: outcome.not_removed,
-            ..Outcome::default()
-        })
-    }
+pub(super) async fn run(
+    ready: Ready<PreparedRedteam>,
+    mut running: Running,
+) -> Result<Outcome, RunError> {
+    let Ready { info, world, store, work, .. } = ready;
+    let reproduction_target =
+        work.reproduction_target.clone().unwrap_or_else(|| reproduced_by(&work.target));
+    let reproduced = |step: &Step| Some(reproduce(step, &reproduction_target));
+    let redteam_run = RedteamRun {
+        consent: Some(Consent::of_the_user()),
+        target: &work.target,
+        name: &work.name,
+        world: &world,
+        orders: &work.orders,
+        reproduce: &reproduced,
+        previous: work.previous.as_ref(),
+    };
+    let redactor = &world.redactor;
+    let info = masked::run(&info, redactor).into_owned();
+    // The run is stored from its first phase on, so that it can be resumed if the process dies.
+    let writer = match (&work.resumed, &store) {
+        (Some((store, run)), _) => Some(store.resume(run, redactor)),
+        (None, Some(store)) => {
+            Some(store.start(&info, &work.texts, redactor, running.slot.is_queued()))
+        }
+        (None, None) => None,
+    };
+    let emitter = &mut running.emitter;
+    emitter.store_in(writer.as_ref());
+    running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
+    let listen = &mut |event| emitter.emit(event);
+    let outcome = Box::pin(execute(&redteam_run, info, running.stop, writer, listen)).await?;
+    Ok(Outcome {
+        summary: outcome.summary,
+        store_error: outcome.store_error,
+        tried: outcome.trials_run,
+        not_removed: outcome.not_removed,
+        ..Outcome::default()
+    })
 }

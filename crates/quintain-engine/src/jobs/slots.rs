@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::prepare::Jobs;
 use crate::eval::{Stop, stopped};
 use crate::store::Writer;
 
@@ -12,15 +11,12 @@ use crate::store::Writer;
 #[derive(Clone, Default)]
 pub(super) struct Slots(Option<Arc<Semaphore>>);
 
-impl Jobs {
-    /// The same with at most `limit` jobs that run concurrently.
-    #[must_use]
-    pub fn with_limit(self, limit: usize) -> Self {
-        Self { slots: Slots(Some(Arc::new(Semaphore::new(limit.max(1))))), ..self }
-    }
-}
-
 impl Slots {
+    /// At least one.
+    pub(super) fn limited(limit: usize) -> Self {
+        Self(Some(Arc::new(Semaphore::new(limit.max(1)))))
+    }
+
     /// A slot for one job.
     pub(super) fn reserve(&self) -> Slot {
         let permit = self.0.clone().and_then(|slots| slots.try_acquire_owned().ok());

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use serde_json::Map;
 use std::time::Duration;
 
-use super::prepare::Refusal;
+use super::environment::Refusal;
 use super::request::TargetRequest;
 
 /// The target that a request defines, or chooses from a suite.

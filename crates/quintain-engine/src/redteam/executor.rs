@@ -23,6 +23,7 @@ use super::observer::Observer;
 use super::own_credentials;
 use super::raw::RawConnections;
 use super::silent_tools::SilentTools;
+use super::trial_outcome::{ConfirmedHit, TrialOutcome};
 use super::trial_plan::TrialPlan;
 use crate::world::World;
 
@@ -57,29 +58,6 @@ pub(super) struct Executor<'a> {
 
 /// The plugin, the aim and the set of an attempt.
 type Marked = (usize, Arc<Aim>, usize);
-
-/// The result of one trial.
-pub(super) struct TrialOutcome {
-    pub(super) plugin: usize,
-    pub(super) aim: Arc<Aim>,
-    pub(super) attempts: usize,
-    /// The sets of attempts that were sent.
-    pub(super) sets: BTreeSet<usize>,
-    pub(super) hits: Vec<ConfirmedHit>,
-    /// The last attempt, for reports of trials without a hit.
-    pub(super) last: Option<Tried>,
-    pub(super) crash: Option<Tried>,
-    pub(super) state: TrialState,
-}
-
-/// A hit after confirmation.
-pub(super) struct ConfirmedHit {
-    pub(super) hit: Hit,
-    /// The attempts of the set that hit.
-    pub(super) tried: Vec<Tried>,
-    /// The identity of the last attempt, if not the first one.
-    pub(super) identity: Option<String>,
-}
 
 impl Executor<'_> {
     /// Runs the trial of one attack at one aim.

@@ -10,7 +10,7 @@ use quintain_redteam::attack::{Hit, Tried};
 use quintain_redteam::orders::PluginOrder;
 
 use super::RedteamRun;
-use super::executor::{ConfirmedHit, TrialOutcome};
+use super::trial_outcome::{ConfirmedHit, TrialOutcome};
 use super::trial_plan::strategy_of;
 use crate::masked;
 

@@ -18,6 +18,7 @@ mod own_objects;
 mod plan;
 mod previous;
 mod raw;
+mod request_parts;
 mod restore;
 mod roots;
 mod send_attempt;
@@ -26,32 +27,28 @@ mod shims;
 mod shrink;
 mod silent_tools;
 mod sse_stream;
+mod survey;
 mod trial_cases;
 mod trial_counts;
+mod trial_outcome;
 mod trial_plan;
 mod watched_paths;
 
-use quintain_redteam::summary::insight;
-use quintain_redteam::summary::summed_up;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
-use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::event::{Event, Phase, RunInfo};
 use quintain_evidence::redteam_report::{FileChange, NotRun, RedteamReport};
 use quintain_evidence::result::CaseResult;
-use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_evidence::trial_record::{TrialKey, TrialState};
 use quintain_redteam::accepted_findings::{part_suppressed, unused};
-use quintain_redteam::attack::{Capabilities, TargetView};
-use quintain_redteam::knowledge::Knowledge;
 use quintain_redteam::orders::Orders;
-use quintain_redteam::summary::merge_places;
+use quintain_redteam::summary::{insight, merge_places, summed_up};
 use quintain_wire::destination::NotAllowed;
 
 use quintain_suite::suite::Consent;
@@ -62,17 +59,15 @@ use crate::sessions::OpenError;
 use crate::store::{RunEnd, StoreError, Writer};
 use crate::world::World;
 use canary_files::PlantedFiles;
-use clock::{Clock, Meter};
-use executor::{Executor, TrialOutcome};
+use clock::Clock;
+use executor::Executor;
 use findings::FindingWriter;
-use identity_sessions::IdentitySessions;
 use plan::{Plan, Planned};
-use raw::RawConnections;
 use setup::Setup;
-use silent_tools::SilentTools;
+use survey::Surveyed;
 use trial_cases::TrialCases;
 use trial_counts::TrialCounts;
-use trial_plan::{RandomValues, TrialPlan};
+use trial_outcome::TrialOutcome;
 
 pub use findings::Reproduce;
 pub use generate::{Generated, generate};
@@ -81,9 +76,6 @@ pub use roots::declared as declared_roots;
 
 /// Environment variable of every started target, with a random value.
 pub const ENV_CANARY: &str = "QUINTAIN_CANARY";
-
-/// Time limit for closing all sessions.
-const CLOSE: Duration = Duration::from_secs(1);
 
 /// Whether a target is on another machine.
 pub fn is_remote(target: &McpTarget) -> bool {
@@ -210,6 +202,7 @@ pub async fn execute(
     clock.end_attack_phase(setup.budget.calls(), &executor.meter);
     (attack_phase.listen)(Event::Phase(Phase::Report).into());
     let cut_short = setup.budget.why();
+    let is_gone = attack_phase.counts.answers().1 > 0 && surveyed.is_gone().await;
     surveyed.close().await;
     let mut not_run = redteam_run.orders.not_run.clone();
     not_run.extend(trial_plan::skipped(redteam_run.orders));
@@ -221,113 +214,8 @@ pub async fn execute(
     not_run.extend(surveyed.not_listed());
     not_run.extend(attack_phase.unanswered());
     let changes = setup.restore();
-    let ended = Ended { not_run, changes, cut_short, clock, started };
+    let ended = Ended { not_run, changes, cut_short, is_gone, clock, started };
     Ok(attack_phase.finish(&setup, &surveyed, ended).await)
-}
-
-/// What is known about a target before the attack.
-struct Surveyed {
-    sessions_by_identity: Vec<IdentitySessions>,
-    surfaces: Vec<(String, Surface)>,
-    knowledge: Knowledge,
-    capabilities: Capabilities,
-}
-
-impl Surveyed {
-    /// Surveys the target and learns.
-    async fn of(
-        setup: &Setup,
-        redteam_run: &RedteamRun<'_>,
-        clock: &mut Clock,
-        listen: &mut dyn FnMut(Emitted),
-    ) -> Result<Self, RedteamError> {
-        listen(Event::Phase(Phase::Survey).into());
-        let budget = &setup.budget;
-        // If the target does not start in time, continue with an empty surface, so that there is a report.
-        let sessions_by_identity =
-            match budget.within(setup.sessions_by_identity(redteam_run)).await {
-                Some(sessions_by_identity) => sessions_by_identity?,
-                None => Vec::new(),
-            };
-        let surfaces = match sessions_by_identity.first() {
-            Some(first) => budget.within(first.survey()).await.unwrap_or_default(),
-            None => Vec::new(),
-        };
-        clock.end_phase("survey", setup.budget.calls());
-        listen(Event::Phase(Phase::Learn).into());
-        let knowledge = setup.learn(redteam_run, &sessions_by_identity, &surfaces).await;
-        clock.end_phase("learn", setup.budget.calls());
-        let capabilities = setup.capabilities(redteam_run, &sessions_by_identity);
-        Ok(Self { sessions_by_identity, surfaces, knowledge, capabilities })
-    }
-
-    /// Closes all sessions. Processes that do not end in time are killed when they are dropped.
-    async fn close(&self) {
-        let closing = join_all(self.sessions_by_identity.iter().map(IdentitySessions::close));
-        let _ = tokio::time::timeout(CLOSE, closing).await;
-    }
-
-    /// What the target did not list.
-    fn not_listed(&self) -> Vec<NotRun> {
-        let problems = self.surfaces.iter().flat_map(|(_, surface)| &surface.problems);
-        let not_run = problems.map(|problem| {
-            let (what, why) = problem.split_once(": ").unwrap_or(("the survey", problem));
-            NotRun { what: what.to_owned(), why: why.to_owned() }
-        });
-        not_run.collect()
-    }
-
-    /// Why a server has no tools to attack, if it failed to list them.
-    fn unlisted_tools(&self) -> Option<String> {
-        let empty = self.surfaces.iter().filter(|(_, surface)| surface.tools.is_empty());
-        let mut problems = empty.flat_map(|(_, surface)| &surface.problems);
-        let failed = problems.find(|problem| problem.starts_with("tools/list: "))?;
-        Some(format!("the target did not list its tools: {failed}"))
-    }
-
-    fn view(&self) -> TargetView<'_> {
-        TargetView {
-            surfaces: &self.surfaces,
-            knowledge: &self.knowledge,
-            capabilities: &self.capabilities,
-        }
-    }
-
-    fn executor<'a>(
-        &'a self,
-        redteam_run: &'a RedteamRun<'_>,
-        setup: &'a Setup,
-        view: &'a TargetView<'a>,
-    ) -> Executor<'a> {
-        Executor {
-            sessions_by_identity: &self.sessions_by_identity,
-            world: redteam_run.world,
-            orders: redteam_run.orders,
-            view,
-            observer: &setup.observer,
-            trial_plan: TrialPlan {
-                orders: redteam_run.orders,
-                marks: setup.marks.clone(),
-                canaries: setup.observer.with_planted(|planted| planted.canaries.clone()),
-                listener: setup.observer.listener.as_ref().map(|one| one.address.clone()),
-                identities: self.sessions_by_identity.len(),
-                roots: self.knowledge.roots.clone(),
-                view,
-                drawn: RandomValues::default(),
-                share: None,
-            },
-            budget: &setup.budget,
-            meter: Meter::default(),
-            silent_tools: SilentTools::new(&self.knowledge),
-            marks: Mutex::new(HashMap::new()),
-            raw_connections: RawConnections::new(
-                self.sessions_by_identity.iter().map(IdentitySessions::raw_connection).collect(),
-                &redteam_run.orders.tokens,
-                setup.gate.clone(),
-                redteam_run.world.policy.destinations(),
-            ),
-        }
-    }
 }
 
 /// State at the end of the attack.
@@ -335,6 +223,8 @@ struct Ended {
     not_run: Vec<NotRun>,
     changes: Vec<FileChange>,
     cut_short: Option<String>,
+    /// The target answered at first and does not any more.
+    is_gone: bool,
     clock: Clock,
     started: Instant,
 }
@@ -469,12 +359,13 @@ impl AttackPhase<'_> {
     }
 
     async fn finish(self, setup: &Setup, surveyed: &Surveyed, ended: Ended) -> Outcome {
-        let Ended { not_run, changes, cut_short, clock, started } = ended;
+        let Ended { not_run, changes, cut_short, is_gone, clock, started } = ended;
         let orders = self.redteam_run.orders;
         let mut summary = self.tally.finish(started.elapsed(), self.interrupted);
         let knowledge = &surveyed.knowledge;
         let unreachable = surveyed.unlisted_tools().or_else(|| match self.counts.answers() {
             (0, 1..) => Some("the target answered no attack".to_owned()),
+            _ if is_gone => Some("the target stopped answering during the attack".to_owned()),
             _ => None,
         });
         let cut_short = cut_short.or_else(|| unreachable.clone());

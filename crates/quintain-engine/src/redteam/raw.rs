@@ -15,11 +15,11 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::gate::Gate;
+use super::request_parts::{MAX_BODY, RequestParts};
 use super::sse_stream::{self, SseStream};
 use crate::web::{Reply, Request, Web};
 
 const TIME: Duration = Duration::from_secs(8);
-pub(super) const MAX_BODY: usize = 1 << 20;
 const SESSION: &str = "mcp-session-id";
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"quintain","version":"0"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -84,13 +84,6 @@ pub(super) struct RawConnections {
     tokens: Vec<(Given, SecretString)>,
     gate: Arc<Gate>,
     web: Web,
-}
-
-/// The URL and headers of one request.
-#[derive(Clone)]
-pub(super) struct RequestParts {
-    pub(super) url: Url,
-    pub(super) headers: HeaderMap,
 }
 
 impl RawConnections {

@@ -8,7 +8,7 @@ use reqwest::Response;
 use serde_json::Value;
 use url::Url;
 
-use super::raw::{MAX_BODY, RequestParts};
+use super::request_parts::{MAX_BODY, RequestParts};
 use crate::web::{Reply, Request, Web};
 
 /// How long to wait for an answer on the stream.

@@ -12,7 +12,7 @@ use quintain_redteam::attack::Hit;
 use quintain_redteam::orders::{Orders, PluginOrder};
 use serde_json::{Map, Value, json};
 
-use super::executor::TrialOutcome;
+use super::trial_outcome::TrialOutcome;
 use super::trial_plan::strategy_of;
 
 /// promptfoo's name for attempts that no strategy rewrote.

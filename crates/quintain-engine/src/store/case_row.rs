@@ -12,7 +12,7 @@ use sqlx::Row as _;
 
 use super::pack::{self, Packed, Packer};
 use super::sqlite::Row;
-use super::{Finished, StoreError, index, number};
+use super::{StoreError, index, number};
 use crate::masked::MaskedCase;
 
 pub(super) struct CaseRow {
@@ -29,6 +29,21 @@ pub(super) struct CaseRow {
     pub(super) vars_hash: i64,
     pub(super) result: Packed,
     pub(super) evidence: Packed,
+}
+
+/// A case of a run that has a result.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Finished {
+    /// Position of the test after its variables are expanded.
+    pub test_idx: usize,
+    /// Position of the prompt.
+    pub prompt_idx: usize,
+    /// 0 for the first repetition.
+    pub repeat: u32,
+    /// Label or id of the target.
+    pub target: String,
+    /// A resumed run may retry errored cases.
+    pub status: CaseStatus,
 }
 
 /// The parts of a result that are neither a column nor evidence.

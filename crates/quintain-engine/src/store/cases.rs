@@ -6,30 +6,15 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use quintain_evidence::event::Event;
-use quintain_evidence::result::{CaseResult, CaseStatus};
+use quintain_evidence::result::CaseResult;
 use quintain_evidence::run_diff;
 use quintain_evidence::tally::Tally;
 
-use super::case_row as row;
+use super::case_row::{self as row, Finished};
 use super::{Run, Store, StoreError, number, sql};
 
 /// Results in plan order.
 pub type Cases<'a> = BoxStream<'a, Result<CaseResult, StoreError>>;
-
-/// A case of a run that has a result.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Finished {
-    /// Position of the test after its variables are expanded.
-    pub test_idx: usize,
-    /// Position of the prompt.
-    pub prompt_idx: usize,
-    /// 0 for the first repetition.
-    pub repeat: u32,
-    /// Label or id of the target.
-    pub target: String,
-    /// A resumed run may retry errored cases.
-    pub status: CaseStatus,
-}
 
 impl Store {
     /// Streams the results of a run with their evidence, one at a time.

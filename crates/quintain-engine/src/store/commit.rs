@@ -15,7 +15,7 @@ use super::{RunEnd, RunKind, RunState, number, sql};
 use crate::masked::MaskedCase;
 
 /// Something to write.
-pub(super) enum Job {
+pub(super) enum Change {
     Start(Box<Start>),
     /// Takes over a stored run if its writer has not changed.
     Resume {
@@ -109,7 +109,7 @@ impl Target {
     }
 }
 
-impl Job {
+impl Change {
     /// Everything that can be compressed. [`CaseRow::of`] compresses results.
     fn contents(&mut self) -> Vec<&mut Packed> {
         match self {
@@ -135,38 +135,38 @@ impl Job {
 
 /// Compressed data for one transaction.
 pub(super) struct Batch {
-    jobs: Vec<Job>,
+    changes: Vec<Change>,
     cases: Vec<CaseRow>,
     /// Each with the sequence number of its last event.
     events: Vec<(i64, Packed)>,
 }
 
 impl Batch {
-    /// Takes all jobs. Skips results that cannot be serialised, with a warning.
+    /// Takes all changes. Skips results that cannot be serialised, with a warning.
     pub(super) fn of(
-        group: &mut Vec<Job>,
+        group: &mut Vec<Change>,
         mut events: Vec<(i64, Packed)>,
         packer: &mut Packer,
     ) -> Self {
         events.iter_mut().for_each(|(_, content)| content.shrink(packer));
-        let mut batch = Self { jobs: Vec::new(), cases: Vec::new(), events };
-        for mut job in group.drain(..) {
-            if let Job::Case(case) = &job {
+        let mut batch = Self { changes: Vec::new(), cases: Vec::new(), events };
+        for mut change in group.drain(..) {
+            if let Change::Case(case) = &change {
                 match CaseRow::of(case, packer) {
                     Ok(row) => batch.cases.push(row),
                     Err(error) => tracing::warn!(%error, "a result is not stored"),
                 }
                 continue;
             }
-            job.contents().into_iter().for_each(|content| content.shrink(packer));
-            batch.jobs.push(job);
+            change.contents().into_iter().for_each(|content| content.shrink(packer));
+            batch.changes.push(change);
         }
         batch
     }
 
     /// Whether it is only a heartbeat, perhaps with events.
     pub(super) fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.cases.is_empty()
+        self.changes.is_empty() && self.cases.is_empty()
     }
 
     /// Number of results.
@@ -176,7 +176,7 @@ impl Batch {
 
     /// Whether the run ends.
     pub(super) fn is_last(&self) -> bool {
-        self.jobs.iter().any(|job| matches!(job, Job::Finish(_) | Job::Discard))
+        self.changes.iter().any(|change| matches!(change, Change::Finish(_) | Change::Discard))
     }
 }
 
@@ -194,11 +194,13 @@ pub(super) async fn commit(
     batch: &Batch,
 ) -> Result<(), CommitError> {
     let mut transaction = connection.begin_with(BEGIN).await?;
-    let mut jobs = batch.jobs.iter().peekable();
+    let mut changes = batch.changes.iter().peekable();
     let mut number = target.number;
-    match jobs.next_if(|job| matches!(job, Job::Start(_) | Job::Resume { .. })) {
-        Some(Job::Start(new)) => number = Some(start(&mut transaction, new, &target.token).await?),
-        Some(Job::Resume { earlier }) => {
+    match changes.next_if(|change| matches!(change, Change::Start(_) | Change::Resume { .. })) {
+        Some(Change::Start(new)) => {
+            number = Some(start(&mut transaction, new, &target.token).await?)
+        }
+        Some(Change::Resume { earlier }) => {
             let query = sqlx::query(sql::TAKE_OVER).bind(RunState::Running.word());
             let query = query.bind(&target.token).bind(heartbeat::now()).bind(number);
             let done = query.bind(earlier).execute(&mut *transaction).await?;
@@ -216,10 +218,10 @@ pub(super) async fn commit(
     }
     let run = number.ok_or(CommitError::NoRun)?;
     put_cases(&mut transaction, run, &batch.cases).await?;
-    for job in jobs {
-        write(&mut transaction, run, job).await?;
+    for change in changes {
+        write(&mut transaction, run, change).await?;
     }
-    if !batch.jobs.iter().any(|job| matches!(job, Job::Discard)) {
+    if !batch.changes.iter().any(|change| matches!(change, Change::Discard)) {
         for (sequence, content) in &batch.events {
             let query = sqlx::query(sql::PUT_EVENT).bind(run).bind(sequence).bind(content.bytes());
             query.execute(&mut *transaction).await?;
@@ -287,41 +289,43 @@ async fn put(
     Ok(())
 }
 
-async fn write(connection: &mut Connection, run: i64, job: &Job) -> sqlx::Result<()> {
-    let query = match job {
+async fn write(connection: &mut Connection, run: i64, change: &Change) -> sqlx::Result<()> {
+    let query = match change {
         // Already handled by `commit`.
-        Job::Start(_) | Job::Resume { .. } | Job::Case(_) => return Ok(()),
-        Job::Finish(finish) => return end(connection, run, finish).await,
-        Job::Begin => sqlx::query(sql::SET_STATE).bind(RunState::Running.word()).bind(run),
-        Job::Surface { target, surfaces } => {
+        Change::Start(_) | Change::Resume { .. } | Change::Case(_) => return Ok(()),
+        Change::Finish(finish) => return end(connection, run, finish).await,
+        Change::Begin => sqlx::query(sql::SET_STATE).bind(RunState::Running.word()).bind(run),
+        Change::Surface { target, surfaces } => {
             sqlx::query(sql::PUT_SURFACES).bind(run).bind(target).bind(surfaces.bytes())
         }
-        Job::Knowledge(content) => sqlx::query(sql::PUT_KNOWLEDGE).bind(run).bind(content.bytes()),
-        Job::Trial(key, content) => sqlx::query(sql::PUT_TRIAL)
+        Change::Knowledge(content) => {
+            sqlx::query(sql::PUT_KNOWLEDGE).bind(run).bind(content.bytes())
+        }
+        Change::Trial(key, content) => sqlx::query(sql::PUT_TRIAL)
             .bind(run)
             .bind(&key.attack)
             .bind(&key.place)
             .bind(number(key.nth))
             .bind(content.bytes()),
-        Job::Answer { key, model, cost, duration_ms, content } => sqlx::query(sql::PUT_ANSWER)
+        Change::Answer { key, model, cost, duration_ms, content } => sqlx::query(sql::PUT_ANSWER)
             .bind(run)
             .bind(key)
             .bind(model)
             .bind(cost)
             .bind(duration_ms)
             .bind(content.bytes()),
-        Job::Trace { ordinal, name, content } => {
+        Change::Trace { ordinal, name, content } => {
             sqlx::query(sql::PUT_TRACE).bind(run).bind(ordinal).bind(name).bind(content.bytes())
         }
-        Job::Score { ordinal, metric, score, passed, content } => sqlx::query(sql::PUT_SCORE)
+        Change::Score { ordinal, metric, score, passed, content } => sqlx::query(sql::PUT_SCORE)
             .bind(run)
             .bind(ordinal)
             .bind(metric)
             .bind(score)
             .bind(passed)
             .bind(content.bytes()),
-        Job::Info(content) => sqlx::query(sql::SET_INFO).bind(content.bytes()).bind(run),
-        Job::Discard => sqlx::query(sql::DELETE_RUN).bind(run),
+        Change::Info(content) => sqlx::query(sql::SET_INFO).bind(content.bytes()).bind(run),
+        Change::Discard => sqlx::query(sql::DELETE_RUN).bind(run),
     };
     query.execute(connection).await?;
     Ok(())

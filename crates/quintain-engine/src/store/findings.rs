@@ -5,11 +5,10 @@ use quintain_wire::redact::Masked;
 use serde_json::Value;
 
 use super::pack::{self, Packed};
+use super::sql::{self, PREFIX_END};
 use super::sqlite::Connection;
-use super::{Run, Store, StoreError, number, sql};
+use super::{Run, Store, StoreError, number};
 
-/// Appended to a prefix, sorts after every text with that prefix.
-pub(super) const PREFIX_END: char = '\u{10ffff}';
 /// Appended to a text, sorts directly after it and before every longer text.
 const JUST_AFTER: char = '\u{1}';
 

@@ -1,12 +1,13 @@
-//! Migrates files of earlier versions. Keeps all data: tables are renamed, and counts and findings move from the
+//! Creates the tables, and migrates files of earlier versions. Keeps all data: tables are renamed, and counts and findings move from the
 //! summaries of runs into columns and rows.
 
 use serde_json::Value;
+use sqlx::Connection as _;
 
 use super::findings::FindingRow;
 use super::pack::{self, Packed, Packer};
-use super::schema::{THIRD, run};
-use super::sqlite::Connection;
+use super::schema::{TABLES, THIRD, VERSION, run, version};
+use super::sqlite::{BEGIN, Connection};
 use super::{RunEnd, RunState, index, sql};
 
 /// From version 1 to 2: tables for resuming red-team runs.
@@ -56,13 +57,34 @@ pub(super) const RENAME: &[&str] = &[
     "UPDATE runs SET state = 'running' WHERE state = 'open'",
 ];
 
+/// Migrates the file to the current version. Several processes may try concurrently; only the one that migrates an
+/// existing file calls `migrating`, with the number of runs.
+pub(super) async fn migrate(
+    connection: &mut Connection,
+    migrating: impl FnOnce(usize),
+) -> sqlx::Result<()> {
+    let mut transaction = connection.begin_with(BEGIN).await?;
+    // Another process may have migrated it while we waited for the lock.
+    let found = version(&mut transaction).await?;
+    match found {
+        Some(version) if version >= VERSION => return Ok(()),
+        Some(version) => {
+            migrating(count(&mut transaction).await?);
+            from_version(&mut transaction, version).await?;
+        }
+        None => run(&mut transaction, &[TABLES, THIRD]).await?,
+    }
+    sqlx::query(sql::SET_VERSION).bind(VERSION).execute(&mut *transaction).await?;
+    transaction.commit().await
+}
+
 /// The number of runs in a file of an earlier version.
-pub(super) async fn count(connection: &mut Connection) -> sqlx::Result<usize> {
+async fn count(connection: &mut Connection) -> sqlx::Result<usize> {
     let count = sqlx::query_scalar("SELECT count(*) FROM run").fetch_one(connection).await;
     count.map(index)
 }
 
-pub(super) async fn migrate(connection: &mut Connection, version: i64) -> sqlx::Result<()> {
+async fn from_version(connection: &mut Connection, version: i64) -> sqlx::Result<()> {
     if version < 2 {
         run(connection, &[SECOND]).await?;
     }

@@ -17,6 +17,7 @@ mod runs;
 mod schema;
 mod sql;
 mod sqlite;
+mod suite_text;
 mod trials;
 mod writer;
 mod writer_thread;
@@ -28,14 +29,16 @@ use std::path::{Path, PathBuf};
 
 use sqlx::Connection as _;
 
-pub use cases::{Cases, Finished};
+pub use case_row::Finished;
+pub use cases::Cases;
 pub use error::StoreError;
 pub use event_log::EventLog;
 pub use findings::{FindingLine, Findings};
 pub use moment::{Cutoff, CutoffError, Moment};
 pub use records::{ScoreRecord, TraceRecord};
 pub use runs::{Counts, LOCAL_OWNER, Run, RunEnd, RunFilter, RunKind, RunState};
-pub use writer::{NewRun, SuiteText, Writer};
+pub use suite_text::SuiteText;
+pub use writer::{NewRun, Writer};
 
 const FILE: &str = "runs.db";
 
@@ -118,7 +121,7 @@ impl Store {
             Some(version) if version >= schema::VERSION => version,
             _ => {
                 sqlite::prepare(&mut first).await.map_err(failed)?;
-                schema::migrate(&mut first, migrating).await.map_err(failed)?;
+                migration::migrate(&mut first, migrating).await.map_err(failed)?;
                 schema::version(&mut first).await.map_err(failed)?.unwrap_or_default()
             }
         };

@@ -7,9 +7,9 @@ use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::Summary;
 use sqlx::Row as _;
 
-use super::findings::PREFIX_END;
+use super::sql::{self, PREFIX_END};
 use super::sqlite::Row;
-use super::{Moment, Store, StoreError, SuiteText, heartbeat, index, number, pack, sql};
+use super::{Moment, Store, StoreError, SuiteText, heartbeat, index, number, pack};
 
 /// The owner of runs from the command line.
 pub const LOCAL_OWNER: &str = "local";

@@ -1,10 +1,7 @@
-//! Creates the tables and migrates older files. All statements are valid in SQLite and PostgreSQL. A migration keeps
-//! every row.
+//! The tables. All statements are valid in SQLite and PostgreSQL.
 
-use sqlx::Connection as _;
-
-use super::sqlite::{BEGIN, Connection, is_missing_table};
-use super::{migration, sql};
+use super::sql;
+use super::sqlite::{Connection, is_missing_table};
 
 /// The version that this program writes.
 pub(super) const VERSION: i64 = 3;
@@ -149,27 +146,6 @@ pub(super) async fn version(connection: &mut Connection) -> sqlx::Result<Option<
         Err(error) if is_missing_table(&error) => Ok(None),
         found => found,
     }
-}
-
-/// Migrates the file to the current version. Several processes may try concurrently; only the one that migrates an
-/// existing file calls `migrating`, with the number of runs.
-pub(super) async fn migrate(
-    connection: &mut Connection,
-    migrating: impl FnOnce(usize),
-) -> sqlx::Result<()> {
-    let mut transaction = connection.begin_with(BEGIN).await?;
-    // Another process may have migrated it while we waited for the lock.
-    let found = version(&mut transaction).await?;
-    match found {
-        Some(version) if version >= VERSION => return Ok(()),
-        Some(version) => {
-            migrating(migration::count(&mut transaction).await?);
-            migration::migrate(&mut transaction, version).await?;
-        }
-        None => run(&mut transaction, &[TABLES, THIRD]).await?,
-    }
-    sqlx::query(sql::SET_VERSION).bind(VERSION).execute(&mut *transaction).await?;
-    transaction.commit().await
 }
 
 pub(super) async fn run(

@@ -1,6 +1,9 @@
 //! Every statement of the store, valid in SQLite and PostgreSQL. What only SQLite accepts is in `sqlite.rs`. Tests
 //! prepare each statement on both.
 
+/// Appended to a prefix, sorts after every text with that prefix.
+pub(super) const PREFIX_END: char = '\u{10ffff}';
+
 /// Number of rows that [`PUT_CASES`] writes.
 pub(super) const CASES_AT_ONCE: usize = 8;
 

@@ -1,8 +1,5 @@
-//! Masks secrets in what a run reports and queues it for writing. Jobs contain only masked data, and only jobs reach
+//! Masks secrets in what a run reports and queues it for writing. Changes contain only masked data, and only changes reach
 //! the store.
-
-use std::path::PathBuf;
-use std::sync::Arc;
 
 use quintain_evidence::answer_record::{AnswerRecord, KeptAnswer};
 use quintain_evidence::event::RunInfo;
@@ -11,27 +8,17 @@ use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::Summary;
 use quintain_evidence::trial_record::TrialRecord;
 use quintain_wire::redact::Redactor;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use super::commit::{Finish, Job, Start};
+use super::commit::{Change, Finish, Start};
 use super::event_log::EventLog;
 use super::findings::FindingRow;
 use super::pack::Packed;
+use super::suite_text::SuiteText;
 use super::writer_thread::WriterThread;
 use super::{Run, RunEnd, RunKind, RunState, ScoreRecord, Store, StoreError, TraceRecord, number};
 use crate::masked::{self, MaskedCase};
-
-/// A suite file as it was read. Stored so that the run can be judged again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SuiteText {
-    /// The name as given by the user.
-    pub name: String,
-    /// Base directory for relative paths in the file.
-    pub base_dir: PathBuf,
-    /// Its text.
-    pub text: Arc<str>,
-}
 
 /// A new run.
 #[derive(Debug, Clone, Copy)]
@@ -75,17 +62,17 @@ impl Store {
             info: Packed::json(&info).unwrap_or_default(),
             suite,
         };
-        self.writer(None, Job::Start(Box::new(start)), redactor)
+        self.writer(None, Change::Start(Box::new(start)), redactor)
     }
 
     /// Resumes a stored run. New results replace those of the same case. [`Writer::finish`] fails if another process
     /// resumed the run since it was looked up.
     pub fn resume(&self, run: &Run, redactor: &Redactor) -> Writer {
-        let take_over = Job::Resume { earlier: run.writer.clone() };
+        let take_over = Change::Resume { earlier: run.writer.clone() };
         self.writer(Some(run.number), take_over, redactor)
     }
 
-    fn writer(&self, run: Option<i64>, first: Job, redactor: &Redactor) -> Writer {
+    fn writer(&self, run: Option<i64>, first: Change, redactor: &Redactor) -> Writer {
         let thread = WriterThread::start(self, run, first);
         Writer { thread, redactor: redactor.clone() }
     }
@@ -94,19 +81,19 @@ impl Store {
 impl Writer {
     /// Marks a queued run as running.
     pub async fn begin(&self) {
-        self.thread.send(Job::Begin).await;
+        self.thread.send(Change::Begin).await;
     }
 
     /// Stores a result. Waits only if the queue is full.
     pub async fn case(&self, case: &MaskedCase) {
-        self.thread.send(Job::Case(masked::case_again(case, &self.redactor))).await;
+        self.thread.send(Change::Case(masked::case_again(case, &self.redactor))).await;
     }
 
     /// Stores the surfaces of a target's servers.
     pub async fn surfaces(&self, target: &str, surfaces: &[(String, Surface)]) {
         let target = self.redactor.masked_text(target).into_owned();
         let packed = self.packed(&surfaces.to_vec());
-        self.put("a surface", packed.map(|surfaces| Job::Surface { target, surfaces })).await;
+        self.put("a surface", packed.map(|surfaces| Change::Surface { target, surfaces })).await;
     }
 
     /// Stores the knowledge of a red-team run, before it attacks.
@@ -114,14 +101,14 @@ impl Writer {
     where
         T: Serialize + DeserializeOwned + Clone,
     {
-        self.put("the knowledge", self.packed(knowledge).map(Job::Knowledge)).await;
+        self.put("the knowledge", self.packed(knowledge).map(Change::Knowledge)).await;
     }
 
     /// Stores a finished trial, so that a resumed run does not repeat it.
     pub async fn trial(&self, record: &TrialRecord) {
         let packed = self.packed(record).and_then(|packed| {
             let key = self.redactor.masked(&record.key)?;
-            Ok(Job::Trial(key.into_owned(), packed))
+            Ok(Change::Trial(key.into_owned(), packed))
         });
         self.put("a trial", packed).await;
     }
@@ -129,12 +116,12 @@ impl Writer {
     /// Stores an answer that belongs to no case; a second answer to the same question replaces it.
     pub async fn answer(&self, answer: &AnswerRecord) {
         let masked = self.redactor.masked(answer).map_err(StoreError::from);
-        let job = masked.and_then(|masked| {
+        let change = masked.and_then(|masked| {
             let model = match &masked.answer {
                 KeptAnswer::Value(value) => value.get("model").and_then(|model| model.as_str()),
                 _ => None,
             };
-            Ok(Job::Answer {
+            Ok(Change::Answer {
                 key: masked.key.clone(),
                 model: model.map(str::to_owned),
                 cost: masked.cost.price,
@@ -142,29 +129,29 @@ impl Writer {
                 content: Packed::json(&masked)?,
             })
         });
-        self.put("an answer", job).await;
+        self.put("an answer", change).await;
     }
 
     /// Stores a recorded conversation.
     pub async fn trace(&self, trace: &TraceRecord) {
         let masked = self.redactor.masked(trace).map_err(StoreError::from);
-        let job = masked.and_then(|masked| {
+        let change = masked.and_then(|masked| {
             let content = Packed::json(&masked.part(|trace| trace.content.clone()))?;
             let TraceRecord { ordinal, name, content: _ } = masked.into_owned();
-            Ok(Job::Trace { ordinal: number(ordinal), name, content })
+            Ok(Change::Trace { ordinal: number(ordinal), name, content })
         });
-        self.put("a trace", job).await;
+        self.put("a trace", change).await;
     }
 
     /// Stores the score of a conversation.
     pub async fn score(&self, score: &ScoreRecord) {
         let masked = self.redactor.masked(score).map_err(StoreError::from);
-        let job = masked.and_then(|masked| {
+        let change = masked.and_then(|masked| {
             let content = Packed::json(&masked.part(|score| score.content.clone()))?;
             let ScoreRecord { ordinal, metric, score, passed, content: _ } = masked.into_owned();
-            Ok(Job::Score { ordinal: number(ordinal), metric, score, passed, content })
+            Ok(Change::Score { ordinal: number(ordinal), metric, score, passed, content })
         });
-        self.put("a score", job).await;
+        self.put("a score", change).await;
     }
 
     /// Where the events of the run go, for listeners that come late.
@@ -180,12 +167,12 @@ impl Writer {
     /// Replaces what is known of the run.
     pub async fn info(&self, info: &RunInfo) {
         let packed = Packed::json(&masked::run(info, &self.redactor));
-        self.put("what is known of the run", packed.map(Job::Info)).await;
+        self.put("what is known of the run", packed.map(Change::Info)).await;
     }
 
     /// Forgets a run that came to nothing.
     pub async fn discard(self) {
-        self.thread.send(Job::Discard).await;
+        self.thread.send(Change::Discard).await;
         self.thread.finish().await;
     }
 
@@ -195,7 +182,7 @@ impl Writer {
     /// When some of it could not be stored.
     pub async fn finish(self, summary: &Summary, end: RunEnd) -> Result<(), StoreError> {
         let finish = self.ended(summary, end)?;
-        self.thread.send(Job::Finish(Box::new(finish))).await;
+        self.thread.send(Change::Finish(Box::new(finish))).await;
         let write_errors = self.thread.finish().await;
         match (write_errors.first, write_errors.missing) {
             (None, _) => Ok(()),
@@ -237,10 +224,10 @@ impl Writer {
         Packed::json(&masked)
     }
 
-    /// Queues a job. Skips data that cannot be masked, with a warning.
-    async fn put(&self, what: &'static str, job: Result<Job, StoreError>) {
-        match job {
-            Ok(job) => self.thread.send(job).await,
+    /// Queues a change. Skips data that cannot be masked, with a warning.
+    async fn put(&self, what: &'static str, change: Result<Change, StoreError>) {
+        match change {
+            Ok(change) => self.thread.send(change).await,
             Err(error) => tracing::warn!(%error, "{what} is not stored"),
         }
     }

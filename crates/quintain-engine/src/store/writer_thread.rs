@@ -1,4 +1,4 @@
-//! The thread that writes a run. It takes jobs from the queue, compresses them and writes everything that gathered
+//! The thread that writes a run. It takes changes from the queue, compresses them and writes everything that gathered
 //! in one transaction. The run waits only while the queue is full. If the disk fails, the stored copy is incomplete,
 //! but the run continues.
 
@@ -8,14 +8,14 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use super::commit::{Batch, CommitError, Job, Target, abandon, commit};
+use super::commit::{Batch, Change, CommitError, Target, abandon, commit};
 use super::event_log::EventLog;
 use super::pack::Packer;
 use super::{Store, StoreError, heartbeat};
 
 /// Capacity of the queue. Results wait uncompressed, so it is short.
 const QUEUE: usize = 256;
-/// How long jobs gather for a transaction, since a transaction costs about as much as ten results. A process that is
+/// How long changes gather for a transaction, since a transaction costs about as much as ten results. A process that is
 /// killed loses what gathered.
 const GATHER: Duration = Duration::from_millis(20);
 /// Number of consecutive failed transactions after which writing stops.
@@ -23,7 +23,7 @@ const MAX_FAILED_COMMITS: u32 = 3;
 
 /// The thread of one run.
 pub(super) struct WriterThread {
-    jobs: mpsc::Sender<Job>,
+    changes: mpsc::Sender<Change>,
     log: EventLog,
     write_errors: oneshot::Receiver<WriteErrors>,
     path: PathBuf,
@@ -44,11 +44,11 @@ impl WriteErrors {
 }
 
 impl WriterThread {
-    /// Starts the thread with a job that starts a run, or that resumes the run of this number.
-    pub(super) fn start(store: &Store, run: Option<i64>, first: Job) -> Self {
-        let (jobs, waiting) = mpsc::channel(QUEUE);
+    /// Starts the thread with a change that starts a run, or that resumes the run of this number.
+    pub(super) fn start(store: &Store, run: Option<i64>, first: Change) -> Self {
+        let (changes, waiting) = mpsc::channel(QUEUE);
         // Cannot fail: the queue is empty.
-        let _ = jobs.try_send(first);
+        let _ = changes.try_send(first);
         let log = EventLog::new();
         let (report, write_errors) = oneshot::channel();
         let work = Work { store: store.clone(), waiting, log: log.clone() };
@@ -60,25 +60,25 @@ impl WriterThread {
                 runtime.block_on(work.run(run, report));
             }
         });
-        Self { jobs, log, write_errors, path: store.path.clone() }
+        Self { changes, log, write_errors, path: store.path.clone() }
     }
 
     pub(super) fn log(&self) -> &EventLog {
         &self.log
     }
 
-    /// Queues a job. Waits only if the queue is full.
-    pub(super) async fn send(&self, job: Job) {
-        if let Err(mpsc::error::TrySendError::Full(job)) = self.jobs.try_send(job) {
+    /// Queues a change. Waits only if the queue is full.
+    pub(super) async fn send(&self, change: Change) {
+        if let Err(mpsc::error::TrySendError::Full(change)) = self.changes.try_send(change) {
             self.log.flush();
             // Fails if the thread ended, which `finish` reports.
-            let _ = self.jobs.send(job).await;
+            let _ = self.changes.send(change).await;
         }
     }
 
     /// Waits until everything is written.
     pub(super) async fn finish(self) -> WriteErrors {
-        drop(self.jobs);
+        drop(self.changes);
         self.log.flush();
         let gone = || StoreError::Database {
             path: self.path,
@@ -91,7 +91,7 @@ impl WriterThread {
 /// What the thread owns.
 struct Work {
     store: Store,
-    waiting: mpsc::Receiver<Job>,
+    waiting: mpsc::Receiver<Change>,
     log: EventLog,
 }
 
@@ -129,8 +129,8 @@ impl Work {
             self.gather(&group).await;
             let events = self.log.take();
             // The cases that these events refer to were queued before them.
-            while let Ok(job) = self.waiting.try_recv() {
-                group.push(job);
+            while let Ok(change) = self.waiting.try_recv() {
+                group.push(change);
             }
             let batch = Batch::of(&mut group, events, &mut packer);
             let has_ended = ended;
@@ -173,10 +173,13 @@ impl Work {
         }
     }
 
-    /// Waits for more jobs, unless the run starts or ends, or somebody waits for the events.
-    async fn gather(&self, group: &[Job]) {
-        let is_urgent = |job: &Job| {
-            matches!(job, Job::Start(_) | Job::Resume { .. } | Job::Finish(_) | Job::Discard)
+    /// Waits for more changes, unless the run starts or ends, or somebody waits for the events.
+    async fn gather(&self, group: &[Change]) {
+        let is_urgent = |change: &Change| {
+            matches!(
+                change,
+                Change::Start(_) | Change::Resume { .. } | Change::Finish(_) | Change::Discard
+            )
         };
         if group.is_empty() || group.len() >= QUEUE || group.iter().any(is_urgent) {
             return;

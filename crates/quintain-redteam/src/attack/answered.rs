@@ -14,8 +14,8 @@ const INTERNAL_ERROR: i64 = -32603;
 const NOT_WORKING: [&str; 3] = ["404", "408", "429"];
 
 impl Trial<'_> {
-    /// Whether the target answered at least half of the attempts as a working target does, so that one that dies soon
-    /// does not look clean. A protocol error counts only if a harmless call of the tool works, or if errors depend on
+    /// Whether the target answered at least half of the attempts as a working target does, and was still there at the
+    /// last one, so that one that dies meanwhile does not look clean. A protocol error counts only if a harmless call of the tool works, or if errors depend on
     /// what is sent.
     pub fn is_answered(&self) -> bool {
         let (Place::Tool { server, tool } | Place::Argument { server, tool, .. }) = &self.aim.place
@@ -25,17 +25,20 @@ impl Trial<'_> {
                     || is_refused_by_target(&one.outcome)
             });
         };
+        // A ping says nothing about the tool.
+        let calls = || self.exchanges().filter(|one| one.is_none_or(|one| one.method != "ping"));
+        if calls().last().is_some_and(is_lost) {
+            return false;
+        }
         let learned = self.view.knowledge.baseline(server, tool);
         let harmless = self.baseline().or(learned.map(|baseline| &baseline.exchange));
-        // A ping says nothing about the tool.
-        let mut calls = self.exchanges().filter(|one| one.method != "ping");
         if harmless.is_some_and(is_reply) {
-            return at_least_half(calls, |one| {
+            return at_least_half(calls(), |one| {
                 is_reply(one) && !is_outage(&one.outcome) || is_refused_by_target(&one.outcome)
             });
         }
         let mut errors = HashSet::new();
-        calls.any(|one| {
+        calls().flatten().any(|one| {
             let said = one.outcome.said();
             let shows = is_reply(one)
                 && !is_outage(&one.outcome)
@@ -49,19 +52,34 @@ impl Trial<'_> {
         })
     }
 
-    fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
-        self.tried.iter().flat_map(|tried| &tried.evidence.exchanges)
+    /// The exchanges of all attempts; none for an attempt that could not be sent at all.
+    fn exchanges(&self) -> impl Iterator<Item = Option<&Exchange>> {
+        self.tried.iter().flat_map(|tried| {
+            let exchanges = &tried.evidence.exchanges;
+            let not_sent = exchanges.is_empty().then_some(None);
+            not_sent.into_iter().chain(exchanges.iter().map(Some))
+        })
     }
 }
 
 /// Whether some exchanges are answers, and not fewer than the others.
 fn at_least_half<'e>(
-    exchanges: impl Iterator<Item = &'e Exchange>,
+    exchanges: impl Iterator<Item = Option<&'e Exchange>>,
     is_answer: impl Fn(&Exchange) -> bool,
 ) -> bool {
-    let (answers, others): (Vec<&Exchange>, Vec<&Exchange>) =
-        exchanges.partition(|one| is_answer(one));
+    let (answers, others): (Vec<_>, Vec<_>) =
+        exchanges.partition(|one| one.is_some_and(&is_answer));
     !answers.is_empty() && answers.len() >= others.len()
+}
+
+/// Whether there is no connection any more, so that nothing after it could be answered.
+fn is_lost(exchange: Option<&Exchange>) -> bool {
+    let Some(exchange) = exchange else { return true };
+    match &exchange.outcome {
+        Outcome::Closed { .. } => true,
+        Outcome::Refused { why } => is_unreachable(why),
+        _ => false,
+    }
 }
 
 /// Whether a server sent a valid response. The result of a method is an object.
@@ -159,7 +177,9 @@ mod tests {
         let dies = vec![Outcome::says("no"), silence(), silence()];
         assert!(!is_answered(works(), dies), "the target died soon");
         let closed = Outcome::Closed { why: "the process exited".into() };
-        assert!(!is_answered(works(), vec![closed]));
+        assert!(!is_answered(works(), vec![closed.clone()]));
+        let ends = vec![Outcome::says("no"), Outcome::says("no"), Outcome::says("no"), closed];
+        assert!(!is_answered(works(), ends), "the target is gone at the end");
         assert!(!is_answered(works(), vec![Outcome::Refused { why: "not allowed".into() }]));
         assert!(!is_answered(works(), vec![rpc(-32000, "Rate limit exceeded")]));
         assert!(!is_answered(works(), vec![tool_error("503 backend unavailable")]));

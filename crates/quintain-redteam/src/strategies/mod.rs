@@ -32,6 +32,7 @@ mod random;
 mod reader;
 mod rewrite;
 mod strategy;
+mod suits;
 mod tactic;
 mod talk;
 mod unicode;

@@ -7,7 +7,7 @@ use quintain_source::closest;
 use serde_json::{Map, Value};
 
 use super::flaw::{Flaw, Mistake};
-use super::strategy::Suits;
+use super::suits::Suits;
 
 /// A reader of `config`. An invalid value is recorded as an error and treated as absent.
 pub struct Options<'a> {

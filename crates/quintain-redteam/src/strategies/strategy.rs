@@ -4,6 +4,7 @@ use quintain_content::registry::Meta;
 
 use super::options::Options;
 use super::rewrite::Rewrite;
+pub use super::suits::{Receiver, Suits};
 use super::talk::Talk;
 
 /// A way to rewrite or to continue hostile probes.
@@ -36,52 +37,6 @@ pub struct Missing {
     pub needs: &'static str,
     /// The most similar strategy.
     pub instead: Option<&'static str>,
-}
-
-/// Who receives the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Receiver {
-    /// An MCP server, in the arguments of its tools and prompts.
-    Arguments,
-    /// A model, or an agent with a model in it.
-    Model,
-}
-
-/// Which receivers a strategy applies to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Suits {
-    arguments: bool,
-    models: bool,
-}
-
-impl Suits {
-    /// Code that decodes, folds or parses its input.
-    pub const ARGUMENTS: Self = Self { arguments: true, models: false };
-    /// For texts that only a model understands.
-    pub const MODELS: Self = Self { arguments: false, models: true };
-    pub const BOTH: Self = Self { arguments: true, models: true };
-
-    pub fn includes(self, receiver: Receiver) -> bool {
-        match receiver {
-            Receiver::Arguments => self.arguments,
-            Receiver::Model => self.models,
-        }
-    }
-
-    /// The receivers that both of two steps apply to.
-    pub fn and(self, other: Self) -> Self {
-        Self { arguments: self.arguments && other.arguments, models: self.models && other.models }
-    }
-
-    /// For messages: `models and agents`.
-    pub fn describe(self) -> &'static str {
-        match (self.arguments, self.models) {
-            (true, true) => "tool arguments, models and agents",
-            (true, false) => "tool arguments",
-            (false, true) => "models and agents",
-            (false, false) => "no target",
-        }
-    }
 }
 
 /// A strategy that rewrites texts.

@@ -8,7 +8,7 @@ use quintain_evidence::connection::{Auth, Launch, Transport};
 use quintain_source::Node;
 use secrecy::SecretString;
 
-use super::{Document, Problem, goose, registry};
+use super::{Document, Problem, registry_package};
 
 const ENV: [&str; 4] = ["env", "environment", "envs", "environmentVariables"];
 /// Variables that are handed on by name.
@@ -44,7 +44,7 @@ impl<'d> Fields<'d> {
             self.complain(self.node, what);
             return None;
         }
-        if let Some(words) = registry::command(self.node) {
+        if let Some(words) = registry_package::command(self.node) {
             return Some(self.command(words));
         }
         if let Some(inner) = self.any(&["transport"]).filter(|node| node.as_map().is_some()) {
@@ -71,9 +71,7 @@ impl<'d> Fields<'d> {
                 Some(self.command(words))
             }
             (None, Some(url)) => self.url(url),
-            (None, None)
-                if goose::is_built_in(self.node) || self.node.get("settings").is_some() =>
-            {
+            (None, None) if is_part_of_goose(self.node) || self.node.get("settings").is_some() => {
                 self.complain(
                     self.node,
                     "is started by the client itself or by an extension of it",
@@ -241,4 +239,10 @@ pub fn words(line: &str) -> Vec<String> {
     }
     words.extend(word);
     words
+}
+
+/// Whether an entry is an extension that Goose itself contains.
+fn is_part_of_goose(node: &Node) -> bool {
+    let kind = node.get("type").and_then(Node::raw).unwrap_or_default();
+    matches!(kind, "builtin" | "platform" | "frontend" | "inline_python")
 }

@@ -25,6 +25,7 @@ mod lm_studio;
 mod locations;
 mod opencode;
 mod registry;
+mod registry_package;
 mod section;
 mod variables;
 mod vs_code;

@@ -8,7 +8,6 @@ use quintain_evidence::redteam_node::Carried;
 use quintain_source::Scope;
 
 use super::collect::Collector;
-use super::targets;
 use crate::suite::{MCP, Suite, Target};
 use crate::target::{Defined, bare};
 
@@ -36,7 +35,7 @@ pub fn of_attack(
         env: own.map_or_else(BTreeMap::new, |own| own.env.clone()),
         span: quintain_source::Span::default(),
     };
-    targets::collect(&target, &content, &mut found);
+    found.target(&target, &content);
     if let Some(model) = &carried.model {
         let texts = model.texts.iter().map(String::as_str).chain([model.url.as_str()]);
         let mut receives = defined.variables(texts, Scope::Env);

@@ -15,11 +15,10 @@ use quintain_evidence::response::Response;
 use quintain_source::{Nunjucks, Scope, env_names};
 use serde_json::{Map, Value};
 
-use super::targets;
 use crate::check::Scene;
 use crate::plan::{Plan, PlannedCase};
 use crate::suite::{Assert, DerivedValue, Prompt, PromptBody, Rule, Suite, Target, Test, VarFile};
-use crate::target::{Defined, bare};
+use crate::target::{Defined, Reach, Reached, bare};
 
 /// Collects the effects.
 pub(super) struct Collector<'a> {
@@ -62,7 +61,7 @@ pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
         used.extend(0..suite.targets.len());
     }
     for target in used {
-        targets::collect(&suite.targets[target], &content, &mut found);
+        found.target(&suite.targets[target], &content);
     }
     found.effects.tests = Some(std::mem::take(&mut found.tests));
     for output in &suite.tests.outputs {
@@ -96,7 +95,20 @@ impl<'a> Collector<'a> {
         self.content = std::mem::take(&mut self.content).with(&variables);
     }
 
-    pub(super) fn start(&mut self, start: Start) {
+    /// Records what a target starts and contacts. `content` are the variables in what the tests send to it.
+    pub(super) fn target(&mut self, target: &Target, content: &Variables) {
+        for reached in Reach::of(target, &self.suite.written_env, content, self.inherited) {
+            match reached {
+                Reached::Start(start) => self.start(start),
+                Reached::Contact(contact) => self.contact(contact),
+                Reached::Code { code, what, executable } => {
+                    self.code_with(&code, &what, executable.as_deref());
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, start: Start) {
         if !self.effects.start.contains(&start) {
             self.effects.start.push(start);
         }

@@ -6,8 +6,8 @@ use quintain_evidence::connection::{
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Scope, Severity, wrong_type};
 use secrecy::SecretString;
 
+use super::http_url::check_url;
 use super::reader::Reader;
-use super::server::check_url;
 
 pub(super) const TYPES: [(&str, Type); 9] = [
     ("bearer", Type::Bearer),

@@ -7,7 +7,7 @@ use quintain_source::{Node, NodeKind, Nunjucks, Span, Templates, wrong_type};
 use serde_json::{Map, Value};
 
 use super::case::Role;
-use super::load::Document;
+use super::document::Document;
 use super::loader::{Loader, Place};
 use super::{Files, Output, Prompt, PromptBody, Test, TestList, Tests};
 

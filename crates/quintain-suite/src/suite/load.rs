@@ -11,6 +11,7 @@ use quintain_source::{
     Templates, is_template, read_long,
 };
 
+use super::document::Document;
 use super::loader::{Loader, Place};
 use super::provider::{Chosen, Env, TargetReader};
 use super::reader::Reader;
@@ -50,20 +51,6 @@ pub struct Loaded {
     /// Texts that must not be shown anywhere, not even in diagnostics: credentials of targets, and those of
     /// the environment that the suite mentions or its scripts could read.
     pub secrets: Vec<Secret>,
-}
-
-pub(super) struct Document {
-    pub(super) node: Node,
-    base_dir: PathBuf,
-    shown_dir: PathBuf,
-    strictness: Severity,
-}
-
-impl Document {
-    pub(super) fn place(&self) -> Place<'_> {
-        let Self { base_dir, shown_dir, strictness, .. } = self;
-        Place { base_dir, shown_dir, strictness: *strictness }
-    }
 }
 
 /// Loads the files, and the files that they refer to, as one suite: targets, prompts and tests are

@@ -7,14 +7,17 @@ mod cases;
 mod csv;
 mod declared;
 mod derived;
+mod document;
 mod expected;
 mod filters;
+mod http_url;
 mod included;
 mod list;
 mod load;
 mod loader;
 mod mention;
 mod options;
+mod prompt;
 mod prompts;
 mod provider;
 mod reader;
@@ -39,13 +42,14 @@ pub use assertion::AssertReader;
 pub use list::TestList;
 pub use load::{Loaded, SuiteFile, load};
 pub(crate) use mention::names;
+pub use prompt::{Prompt, PromptBody};
 pub use reader::Reader;
 pub use schema::schema;
 pub use targets::{
     BUILT_IN, CodeKind, CodeTarget, ConfigSchema, EchoKind, EchoTarget, Entry, ExecKind,
     ExecTarget, HttpKind, HttpTarget, Kinds, MCP, McpKind, ModelKind, ModelTarget, TargetKind,
 };
-pub use test::{DerivedMetric, DerivedValue, EvaluateOptions, Output, Prompt, PromptBody, Tests};
+pub use test::{DerivedMetric, DerivedValue, EvaluateOptions, Output, Tests};
 pub use vars::{combinations, combined, expand, resolve};
 
 use std::collections::BTreeMap;

@@ -15,6 +15,7 @@ use quintain_source::{
 use secrecy::SecretString;
 
 use super::auth;
+use super::http_url::check_url;
 use super::reader::Reader;
 
 pub(super) const TRANSPORTS: [(&str, Transport); 4] = [
@@ -183,18 +184,6 @@ fn url(
     let transport = fields.choice("transport", &TRANSPORTS, dx).unwrap_or_default();
     let url = url.filter(|_| sound)?;
     Some(Launch::Url { url, headers, auth: auth?, transport })
-}
-
-/// Reports a text that cannot be an HTTP URL. Connecting validates the details.
-pub(super) fn check_url(name: &str, url: &str, node: &Node, dx: &mut Diagnostics) -> bool {
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
-    let sound = !host.is_empty() && !url.contains(|c: char| c.is_whitespace() || c.is_control());
-    if !sound {
-        let title = format!("`{name}` is not a valid http or https URL");
-        dx.push(Diagnostic::error("config::bad-url", title).at(node.span, ""));
-    }
-    sound
 }
 
 fn check_header(name: &str, value: &str, span: Span, dx: &mut Diagnostics) {

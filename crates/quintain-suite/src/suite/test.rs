@@ -9,44 +9,12 @@ use quintain_source::{Node, Span};
 use serde_json::{Map, Value};
 
 use super::TestList;
-
-/// One entry of `prompts`.
-#[derive(Debug, Clone)]
-pub struct Prompt {
-    /// The name in reports and filters.
-    pub label: String,
-    pub id: Option<String>,
-    pub body: PromptBody,
-    /// Passed to the function that generates the prompt.
-    pub config: Option<Value>,
-    pub span: Span,
-}
-
-#[derive(Debug, Clone)]
-pub enum PromptBody {
-    /// A template.
-    Text(String),
-    /// A tool call, a request or a sequence in YAML; its texts are templates.
-    Call(Value),
-    /// A function that generates the prompt.
-    Code(Code),
-}
+use super::prompt::Prompt;
 
 impl Tests {
     /// Whether the suite names neither tests nor prompts; then there is only the default prompt.
     pub fn is_without_tests(&self) -> bool {
         self.tests.is_empty() && self.prompts.iter().all(|prompt| prompt.span == Span::default())
-    }
-}
-
-impl Prompt {
-    /// The text in reports, before variables are expanded.
-    pub fn raw(&self) -> String {
-        match &self.body {
-            PromptBody::Call(call) => call.to_string(),
-            PromptBody::Text(text)
-            | PromptBody::Code(Code::Inline { text, .. } | Code::File { text, .. }) => text.clone(),
-        }
     }
 }
 

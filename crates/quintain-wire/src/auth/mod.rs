@@ -11,19 +11,20 @@ mod bearer;
 mod challenge;
 mod clock;
 mod config;
+mod context;
 mod error;
 mod fixed;
+mod interactive;
 pub mod oauth;
 pub mod stored;
 
 pub use api_key::Placement;
 pub use challenge::Challenge;
 pub use clock::Clock;
-pub use config::{
-    AuthConfig, AuthContext, GrantConfig, IdentityProvider, LoginOptions, OAuthConfig, authorizer,
-    login,
-};
+pub use config::{AuthConfig, authorizer, login};
+pub use context::AuthContext;
 pub use error::{Attempt, AuthError};
+pub use oauth::config::{GrantConfig, IdentityProvider, LoginOptions, OAuthConfig};
 pub use stored::{StoredTokens, TokenStore};
 
 /// The credentials of a request.

@@ -1,8 +1,9 @@
 //! What a target did not answer is never reported as clean or fixed.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -23,7 +24,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test(format!("unanswered::replay_{mode}"), move || nothing_is_fixed(mode))
     };
     let budget = Trial::test("unanswered::budget", a_small_budget_leaves_nothing_clean);
-    MODES.into_iter().map(run).chain(MODES.into_iter().map(replay)).chain([budget]).collect()
+    // The trial needs more calls than the last of these.
+    let gone = [3, 6, 10].map(|calls| {
+        Trial::test(format!("unanswered::http_gone_after_{calls}"), move || {
+            a_target_that_exits_leaves_the_rest_untested(calls)
+        })
+    });
+    let runs = MODES.into_iter().map(run).chain(MODES.into_iter().map(replay));
+    runs.chain([budget]).chain(gone).collect()
 }
 
 fn folder() -> Result<TempDir, Failed> {
@@ -86,4 +94,32 @@ fn a_small_budget_leaves_nothing_clean() -> Result<(), Failed> {
         return Err(format!("{output:?} {states:?}").into());
     }
     Ok(())
+}
+
+/// A server on HTTP that exits for good after some calls: what came after them is not reported as clean.
+fn a_target_that_exits_leaves_the_rest_untested(calls: usize) -> Result<(), Failed> {
+    let folder = folder()?;
+    let place = folder.path();
+    let server = repository().join("crates/quintain/tests/harm/gone.py");
+    let mut server = Command::new("python3")
+        .arg(server)
+        .args(["0", &calls.to_string()])
+        .current_dir(place)
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+    let port = serde_json::from_str::<Value>(&line)?["port"].to_string();
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let args =
+        ["redteam", "run", "-o", "report.json", "--plugins", "command-injection", "--url", &url];
+    let output = quintain(place, &args).output()?;
+    let _ = server.kill();
+    server.wait()?;
+    let report: Value = serde_json::from_slice(&fs::read(place.join("report.json"))?)?;
+    let states = states(&report);
+    if output.status.code() == Some(3) && !states.is_empty() && !states.contains(&"clean") {
+        return Ok(());
+    }
+    Err(format!("{output:?} {states:?}").into())
 }

@@ -3,21 +3,21 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use ::http::StatusCode;
-use ::http::header::ACCEPT;
 use futures_util::future::BoxFuture;
+use http::StatusCode;
+use http::header::ACCEPT;
 use serde_json::json;
 use url::Url;
 
-use super::GrantContext;
-use super::authorization_code::{Flow, Session};
-use super::discovery::Discovery;
-use super::opener::Opener;
-use super::source::Grant;
-use super::token::TokenSet;
-use crate::auth::error::{bare, shown};
-use crate::auth::stored::renewal::renew;
-use crate::auth::{AuthError, Challenge, LoginOptions, Refusal, StoredTokens, TokenStore};
+use super::error::{bare, shown};
+use super::oauth::GrantContext;
+use super::oauth::authorization_code::{Flow, Session};
+use super::oauth::discovery::Discovery;
+use super::oauth::opener::Opener;
+use super::oauth::source::Grant;
+use super::oauth::token::TokenSet;
+use super::stored::renewal::renew;
+use super::{AuthError, Challenge, LoginOptions, Refusal, StoredTokens, TokenStore};
 
 /// Maximum number of logins within [`LOGIN_WINDOW`], so that a user is not asked endlessly.
 const LOGINS: usize = 6;

@@ -1,0 +1,21 @@
+//! One file of a suite, parsed.
+
+use std::path::PathBuf;
+
+use quintain_source::{Node, Severity};
+
+use super::loader::Place;
+
+pub(super) struct Document {
+    pub(super) node: Node,
+    pub(super) base_dir: PathBuf,
+    pub(super) shown_dir: PathBuf,
+    pub(super) strictness: Severity,
+}
+
+impl Document {
+    pub(super) fn place(&self) -> Place<'_> {
+        let Self { base_dir, shown_dir, strictness, .. } = self;
+        Place { base_dir, shown_dir, strictness: *strictness }
+    }
+}
