@@ -24,7 +24,7 @@ pub(crate) fn check(root: &FilePath, files: &[PathBuf]) -> Result<Vec<String>> {
     for (name, files) in crates {
         let graph = Graph::read(root, &files)?;
         for parent in graph.parents() {
-            let place = [&[name.clone()], parent.as_slice()].concat().join("::");
+            let place = [std::slice::from_ref(&name), &parent].concat().join("::");
             let cycles = graph.cycles(&parent);
             complaints.extend(
                 cycles.iter().map(|cycle| format!("{place}: modules form a cycle: {cycle}")),

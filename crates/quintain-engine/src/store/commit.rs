@@ -198,7 +198,7 @@ pub(super) async fn commit(
     let mut number = target.number;
     match changes.next_if(|change| matches!(change, Change::Start(_) | Change::Resume { .. })) {
         Some(Change::Start(new)) => {
-            number = Some(start(&mut transaction, new, &target.token).await?)
+            number = Some(start(&mut transaction, new, &target.token).await?);
         }
         Some(Change::Resume { earlier }) => {
             let query = sqlx::query(sql::TAKE_OVER).bind(RunState::Running.word());
