@@ -8,5 +8,6 @@ mod nearest;
 mod offers;
 mod outcome;
 pub mod policy;
+pub mod readers;
 mod uri_template;
 pub mod view;
