@@ -11,3 +11,4 @@ pub mod policy;
 pub mod readers;
 mod uri_template;
 pub mod view;
+pub mod writers;
