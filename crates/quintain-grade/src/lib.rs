@@ -3,11 +3,15 @@
 
 pub mod canonical;
 pub mod checks;
+mod consent;
+mod declared;
 pub mod effect;
 pub mod failure;
 mod nearest;
 pub mod policy;
 pub mod reaction;
+mod repetition;
+mod schemas;
 pub mod statements;
 mod uri_template;
 pub mod view;
