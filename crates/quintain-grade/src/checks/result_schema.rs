@@ -152,19 +152,17 @@ fn disagreement(call: &CallView<'_>, structured: &Value) -> Option<Fault> {
     let blocks = call.call.result()?.get("content")?.as_array()?;
     let texts: Vec<&str> =
         blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str)).collect();
-    let text: Value = match texts.as_slice() {
-        [one] => serde_json::from_str(one)
-            .ok()
-            .filter(|value: &Value| value.is_object() || value.is_array())?,
-        // SDKs write one block for each item of a list.
-        _ => return None,
-    };
-    let wrapped = structured
-        .get("result")
-        .filter(|_| structured.as_object().is_some_and(|map| map.len() == 1));
-    if canonical::equal(structured, &text)
-        || wrapped.is_some_and(|inner| canonical::equal(inner, &text))
-    {
+    // SDKs write one block for each item of a list; only a single block is the whole.
+    let [text] = texts.as_slice() else { return None };
+    let wrapped = structured.get("result");
+    let wrapped = wrapped.filter(|_| structured.as_object().is_some_and(|map| map.len() == 1));
+    if wrapped.and_then(Value::as_str).is_some_and(|inner| inner.trim() == text.trim()) {
+        return None;
+    }
+    let text: Value = serde_json::from_str(text).ok()?;
+    let is_equal = |value: &Value| canonical::equal(value, &text);
+    let is_data = text.is_object() || text.is_array();
+    if !is_data || is_equal(structured) || wrapped.is_some_and(is_equal) {
         return None;
     }
     // An object whose only key is `result` is compared by its content if the text is not wrapped as well.
@@ -311,6 +309,7 @@ mod tests {
             [(Level::Warning, "/structuredContent/result".into())]
         );
         assert_eq!(of("Two items", json!({"a": 1})), []);
+        assert_eq!(of("{\"a\": 1}", json!({"result": "{\"a\": 1}"})), [], "a text that is JSON");
         assert_eq!(of("2", json!({"a": 1})), []);
         assert_eq!(
             of("{\"a\": 1}", json!({"a": 1, "b": 2})),
