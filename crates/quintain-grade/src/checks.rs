@@ -8,6 +8,23 @@ use quintain_evidence::trace::Trace;
 use crate::policy::CallPolicy;
 use crate::view::View;
 
+mod args_extra;
+mod args_schema;
+mod call_loop;
+mod call_redundant;
+mod policy_allow;
+mod policy_destructive;
+mod prompt_arguments;
+mod prompt_unknown;
+mod protocol;
+mod recovery;
+mod resource_unknown;
+mod resource_unused;
+mod result_error;
+mod result_schema;
+#[cfg(test)]
+mod testing;
+mod tool_ambiguous;
 mod tool_unknown;
 
 /// Proves one kind of fault. The same trace leads to the same findings.
@@ -22,6 +39,8 @@ pub trait TraceCheck: Sync {
 /// What a check says about a trace.
 pub enum Checked {
     Findings(Vec<Fault>),
+    /// Findings of the rules of a family: the end of the id, and the fault.
+    OfRules(Vec<(String, Fault)>),
     /// The trace lacks what the check needs.
     NotApplicable(&'static str),
 }
@@ -38,7 +57,24 @@ pub struct Fault {
 }
 
 /// All checks, in the order in which findings are listed.
-pub static CHECKS: &[&dyn TraceCheck] = &[&tool_unknown::ToolUnknown];
+pub static CHECKS: &[&dyn TraceCheck] = &[
+    &protocol::Protocol,
+    &tool_unknown::ToolUnknown,
+    &tool_ambiguous::ToolAmbiguous,
+    &args_schema::ArgsSchema,
+    &args_extra::ArgsExtra,
+    &result_schema::ResultSchema,
+    &result_error::ResultError,
+    &recovery::Recovery,
+    &call_redundant::CallRedundant,
+    &call_loop::CallLoop,
+    &policy_allow::PolicyAllow,
+    &policy_destructive::PolicyDestructive,
+    &resource_unknown::ResourceUnknown,
+    &resource_unused::ResourceUnused,
+    &prompt_unknown::PromptUnknown,
+    &prompt_arguments::PromptArguments,
+];
 
 /// The findings of all checks in the order of calls, those about the answer last, and the checks that say nothing.
 pub fn run(trace: &Trace, policy: &CallPolicy) -> (Vec<TraceFinding>, Vec<NotApplicable>) {
@@ -54,6 +90,12 @@ pub fn run_on(view: &View<'_>, policy: &CallPolicy) -> (Vec<TraceFinding>, Vec<N
         match check.check(view, policy) {
             Checked::Findings(faults) => {
                 findings.extend(faults.into_iter().map(|fault| fault.of(id, check.layer())));
+            }
+            Checked::OfRules(faults) => {
+                let named = faults.into_iter();
+                findings.extend(
+                    named.map(|(rule, fault)| fault.of(&format!("{id}.{rule}"), check.layer())),
+                );
             }
             Checked::NotApplicable(why) => {
                 silent.push(NotApplicable { check: id.to_owned(), why: why.to_owned() });

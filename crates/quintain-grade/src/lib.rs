@@ -4,6 +4,8 @@
 pub mod canonical;
 pub mod case;
 pub mod checks;
+mod consent;
+mod declared;
 pub mod effect;
 pub mod evaluate;
 mod expected_calls;
@@ -17,6 +19,8 @@ mod outcome;
 pub mod policy;
 pub mod reaction;
 pub mod readers;
+mod repetition;
+mod schemas;
 pub mod selection;
 pub mod statements;
 mod statistics;

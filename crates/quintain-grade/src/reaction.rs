@@ -199,6 +199,31 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_is_recorded_before_its_calls_counts() {
+        let mut trace = Trace::default();
+        trace.say(Role::User, "a");
+        trace.say(Role::Assistant, "Sorry, the weather service is down.");
+        trace.call(made("get_weather", json!({"city": "Paris"}), "Error: down"));
+        trace.say(Role::User, "b");
+        assert_eq!(responses(&trace), [Response::Reported]);
+    }
+
+    #[test]
+    fn what_is_said_between_calls_is_not_a_claim() {
+        let mut trace = Trace::default();
+        trace.say(Role::User, "a");
+        trace.call(made("save_file", json!({"name": "abc"}), "Error: x y"));
+        trace.say(Role::Assistant, "I have prepared the next step.");
+        trace.call(made("get_weather", json!({}), "fine"));
+        trace.say(Role::Assistant, "It is sunny.");
+        let reactions = reactions(&View::new(&trace));
+        assert_eq!(
+            (reactions[0].response, reactions[0].claim.as_deref()),
+            (Response::Ignored, None)
+        );
+    }
+
+    #[test]
     fn only_what_is_said_afterwards_counts() {
         let mut trace = Trace::default();
         trace.say(Role::User, "a");

@@ -1,18 +1,31 @@
 //! Whether a URI is an expansion of a template (RFC 6570), as far as that can be decided backwards.
 
+use std::collections::HashMap;
+
 use regex::Regex;
 
 /// Longer templates match nothing; nobody writes them.
 const MAX_TEMPLATE: usize = 2000;
 
-/// Whether the URI can come from the template. A simple value has no slash.
-pub(crate) fn matches(template: &str, uri: &str) -> bool {
-    if template.len() > MAX_TEMPLATE {
-        return false;
+/// Templates that were compiled once for all calls of a trace.
+#[derive(Default)]
+pub(crate) struct Templates<'t> {
+    compiled: HashMap<&'t str, Option<Regex>>,
+}
+
+impl<'t> Templates<'t> {
+    /// Whether the URI can come from the template. A simple value has no slash.
+    pub(crate) fn matches(&mut self, template: &'t str, uri: &str) -> bool {
+        let compiled = self.compiled.entry(template).or_insert_with(|| compile(template));
+        compiled.as_ref().is_some_and(|regex| regex.is_match(uri))
     }
-    pattern(template)
-        .and_then(|pattern| Regex::new(&pattern).ok())
-        .is_some_and(|regex| regex.is_match(uri))
+}
+
+fn compile(template: &str) -> Option<Regex> {
+    if template.len() > MAX_TEMPLATE {
+        return None;
+    }
+    pattern(template).and_then(|pattern| Regex::new(&pattern).ok())
 }
 
 fn pattern(template: &str) -> Option<String> {
@@ -41,7 +54,11 @@ fn pattern(template: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::Templates;
+
+    fn matches(template: &str, uri: &str) -> bool {
+        Templates::default().matches(template, uri)
+    }
 
     #[test]
     fn values_fill_expressions() {

@@ -8,6 +8,7 @@ use quintain_evidence::trace::{Call, CallKind, Message, Role, Trace, TraceServer
 
 use crate::effect;
 use crate::failure::{self, Failure};
+use crate::uri_template::Templates;
 
 /// A trace with what several checks derive from it.
 pub struct View<'t> {
@@ -57,6 +58,7 @@ impl<'t> View<'t> {
     pub fn new(trace: &'t Trace) -> Self {
         let mut calls = Vec::new();
         let mut turn = 0;
+        let mut templates = Templates::default();
         for (step, entry) in trace.steps.iter().enumerate() {
             match entry {
                 TraceStep::Message(message) => turn += usize::from(message.role == Role::User),
@@ -65,7 +67,7 @@ impl<'t> View<'t> {
                     step,
                     turn,
                     call,
-                    offer: offer(trace, call, step),
+                    offer: offer(trace, call, step, &mut templates),
                     text: OnceCell::new(),
                     failure: OnceCell::new(),
                     reads_only: OnceCell::new(),
@@ -138,12 +140,17 @@ impl<'t> CallView<'t> {
     }
 }
 
-fn offer<'t>(trace: &'t Trace, call: &'t Call, step: usize) -> Offer<'t> {
+fn offer<'t>(
+    trace: &'t Trace,
+    call: &'t Call,
+    step: usize,
+    compiled: &mut Templates<'t>,
+) -> Offer<'t> {
     let servers = candidates(trace, call);
     let mut is_known = !servers.is_empty();
     let mut found = Vec::new();
     for server in servers {
-        match offered_by(server, call, step) {
+        match offered_by(server, call, step, compiled) {
             Offer::Unknown => is_known = false,
             Offer::NotOffered => {}
             offer => found.push(offer),
@@ -169,10 +176,17 @@ fn candidates<'t>(trace: &'t Trace, call: &Call) -> Vec<&'t TraceServer> {
     }
 }
 
-fn offered_by<'t>(server: &'t TraceServer, call: &Call, step: usize) -> Offer<'t> {
+fn offered_by<'t>(
+    server: &'t TraceServer,
+    call: &Call,
+    step: usize,
+    compiled: &mut Templates<'t>,
+) -> Offer<'t> {
     match call.kind {
         CallKind::Tool => server.tools_at(step).map_or(Offer::Unknown, |tools| {
-            let tool = tools.iter().find(|tool| tool.name() == Some(&call.name));
+            let exact = tools.iter().find(|tool| tool.name() == Some(&call.name));
+            let tool =
+                exact.or_else(|| tools.iter().find(|tool| is_prefixed(server, tool, &call.name)));
             tool.map_or(Offer::NotOffered, |tool| Offer::Tool { server, tool })
         }),
         CallKind::Prompt => server.prompts_at(step).map_or(Offer::Unknown, |prompts| {
@@ -184,7 +198,7 @@ fn offered_by<'t>(server: &'t TraceServer, call: &Call, step: usize) -> Offer<'t
             let templates = server.templates_at(step);
             let listed = resources.into_iter().flatten().any(|one| one.uri() == Some(&call.name));
             let mut patterns = templates.into_iter().flatten().filter_map(|one| one.uri_template());
-            if listed || patterns.any(|pattern| crate::uri_template::matches(pattern, &call.name)) {
+            if listed || patterns.any(|pattern| compiled.matches(pattern, &call.name)) {
                 Offer::Resource { server }
             } else if resources.is_some() {
                 Offer::NotOffered
@@ -192,5 +206,46 @@ fn offered_by<'t>(server: &'t TraceServer, call: &Call, step: usize) -> Offer<'t
                 Offer::Unknown
             }
         }
+    }
+}
+
+/// Whether a call names a tool with its server in front, as hosts do for models: `mcp__github__get_issue`.
+fn is_prefixed(server: &TraceServer, tool: &Tool, called: &str) -> bool {
+    let plain = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let (Some(server), Some(name)) = (server.name.as_deref(), tool.name()) else { return false };
+    let prefix = called.strip_suffix(name).filter(|_| !name.is_empty());
+    let prefix = prefix.filter(|prefix| prefix.ends_with(['_', '.', '/', ':', '-']));
+    prefix.is_some_and(|prefix| {
+        let (prefix, server) = (plain(prefix), plain(server));
+        !server.is_empty() && (prefix == server || prefix.strip_prefix("mcp") == Some(&server))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use quintain_evidence::trace::Listing;
+
+    #[test]
+    fn names_with_their_server_in_front_are_offered() {
+        let tools = Some(vec![Tool(json!({"name": "get_issue"}))]);
+        let listings = vec![Listing { tools, ..Listing::default() }];
+        let server =
+            TraceServer { name: Some("GitHub".into()), listings, ..TraceServer::default() };
+        let mut trace = Trace { servers: vec![server], ..Trace::default() };
+        for name in ["get_issue", "mcp__github__get_issue", "github_get_issue", "github.get_issue"]
+        {
+            trace.call(Call::tool(name, json!({})));
+        }
+        for name in ["forget_issue", "gitlab_get_issue", "githubget_issue", "get_issues"] {
+            trace.call(Call::tool(name, json!({})));
+        }
+        let view = View::new(&trace);
+        let known: Vec<bool> = view.calls.iter().map(|call| call.tool().is_some()).collect();
+        assert_eq!(known, [true, true, true, true, false, false, false, false]);
     }
 }

@@ -101,7 +101,8 @@ fn in_object(
         }
     }
     let (key, inner) = map.iter().next().filter(|_| map.len() == 1)?;
-    if !word_list::contains(WRAPPERS, &plain(key)) {
+    // Results for each of several arguments name them as keys.
+    if !word_list::contains(WRAPPERS, &plain(key)) && !subject.is_argument(key) {
         return None;
     }
     let (below, text) = states_within(inner, subject, depth)?;
@@ -383,6 +384,14 @@ mod tests {
         assert!(!states("get_last_error", json!({}), json!({"error": "NullPointerException"})));
         assert!(!states("validate", json!({}), json!({"valid": false, "errors": ["a"]})));
         assert!(!states("validate", json!({}), json!({"errors": ["a is required"]})));
+    }
+
+    #[test]
+    fn results_by_argument_are_looked_into() {
+        let failed =
+            json!({"/a.md": {"result": "error", "reason": "line 3 is too long", "hash": null}});
+        assert!(states("edit_files", json!({"files": [{"path": "/a.md"}]}), failed.clone()));
+        assert!(!states("edit_files", json!({}), failed));
     }
 
     #[test]

@@ -47,7 +47,9 @@ struct Turn {
     /// The last step at which a word is in the admission of a failure.
     admitted_of: HashMap<String, usize>,
     asked: Option<usize>,
-    claims: Vec<(usize, String)>,
+    last_call: usize,
+    /// The last message, with its claim of success.
+    answer: Option<(usize, Option<String>)>,
 }
 
 impl Turns {
@@ -59,6 +61,7 @@ impl Turns {
         for call in &view.calls {
             if let Some(turn) = turns.get_mut(&call.turn) {
                 turn.calls += 1;
+                turn.last_call = call.step;
                 turn.subjects.extend(nouns(call));
                 if call.failure().is_none() {
                     turn.add_text(call.text());
@@ -85,13 +88,15 @@ impl Turns {
 
     pub(super) fn after(&self, call: &CallView<'_>) -> Said {
         let Some(turn) = self.turns.get(&call.turn) else { return Said::default() };
-        let is_later = |step: &usize| *step > call.step;
+        // Some formats record the answer of a turn before its calls.
+        let answered = turn.answer.as_ref().map_or(0, |(step, _)| *step);
+        let is_later =
+            |step: &usize| *step > call.step || (answered < turn.last_call && *step == answered);
         let is_named = || names(call).any(|word| turn.admitted_of.get(&word).is_some_and(is_later));
-        let claim = turn.claims.partition_point(|(step, _)| *step < call.step);
         Said {
             admits: turn.admitted.as_ref().is_some_and(is_later) || is_named(),
             asks: turn.asked.as_ref().is_some_and(is_later),
-            claim: turn.claims.get(claim).map(|(_, sentence)| sentence.clone()),
+            claim: turn.answer.as_ref().and_then(|(_, claim)| claim.clone()),
         }
     }
 }
@@ -113,7 +118,10 @@ impl Turn {
         if statements.asks {
             self.asked = Some(step);
         }
-        self.claims.extend(statements.claim.map(|claim| (step, claim)));
+        // What is said between calls is not the answer.
+        let is_same = self.answer.as_ref().is_some_and(|(last, _)| *last > self.last_call);
+        let earlier = self.answer.take().filter(|_| is_same).and_then(|(_, claim)| claim);
+        self.answer = Some((step, earlier.or(statements.claim)));
     }
 
     /// Whether the words for a failure are the subject of the request or of a result: "the failed payment".
