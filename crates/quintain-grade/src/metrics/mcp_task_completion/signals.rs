@@ -27,6 +27,7 @@ pub(super) enum Signal {
     NeverWorked,
     FileMissing,
     Template,
+    Invented,
     NotAsTold,
 }
 
@@ -34,7 +35,7 @@ pub(super) enum Signal {
 /// on purpose: the order follows how often a sign occurs in failed and in successful tasks of human-labelled traces of an
 /// agent, and where it occurs too seldom to tell, how plainly it contradicts a success. The test of agreement changes each of
 /// them at random by up to a half.
-const WEIGHTS: [(Signal, f64, &str); 15] = [
+const WEIGHTS: [(Signal, f64, &str); 16] = [
     (Signal::NoAnswer, 1.0, "there is no answer"),
     (Signal::CutOff, 0.55, "the answer is cut off"),
     (Signal::AdmitsFirst, 0.55, "the answer opens with a failure"),
@@ -49,6 +50,7 @@ const WEIGHTS: [(Signal, f64, &str); 15] = [
     (Signal::NeverWorked, 0.15, "a tool failed repeatedly and was given up"),
     (Signal::FileMissing, 0.35, "no successful call touches a file that the user names"),
     (Signal::Template, 0.55, "what was written is a template with placeholders"),
+    (Signal::Invented, 0.4, "the answer or what was written is called invented data"),
     (Signal::NotAsTold, 0.55, "a tool or server that the user names was not used"),
 ];
 
@@ -100,6 +102,9 @@ pub(super) fn signals(task: &Task<'_, '_>, servers: &[TraceServer]) -> Vec<Signa
     }
     if deliverables::is_template(&task.requests, &succeeded) {
         found.push(Signal::Template);
+    }
+    if deliverables::is_invented(&task.requests, task.answer, &succeeded) {
+        found.push(Signal::Invented);
     }
     if deliverables::ignores_named(&task.requests, servers, &succeeded) {
         found.push(Signal::NotAsTold);
