@@ -75,10 +75,12 @@ pub(super) fn signals(task: &Task<'_, '_>, servers: &[TraceServer]) -> Vec<Signa
         None => vec![Signal::NoAnswer],
     };
     let has_lists = servers.iter().any(|server| server.tools_at(usize::MAX).is_some());
+    // Lists that have none of the called tools say nothing about them.
+    let is_covered = task.calls.iter().any(|call| call.tool().is_some());
     let calls: Vec<(&CallView<'_>, bool)> = task
         .calls
         .iter()
-        .filter(|call| !only_finds_tools(call, has_lists))
+        .filter(|call| !only_finds_tools(call, is_covered))
         .map(|call| (call, call.failure().is_some()))
         .collect();
     let succeeded: Vec<&CallView<'_>> =
@@ -126,7 +128,7 @@ fn wording(wording: &Wording) -> Vec<Signal> {
 }
 
 /// Whether a call only looks for tools, as agents with very many tools do; it brings the task no further.
-fn only_finds_tools(call: &CallView<'_>, has_lists: bool) -> bool {
+fn only_finds_tools(call: &CallView<'_>, is_covered: bool) -> bool {
     if call.call.kind != CallKind::Tool {
         return false;
     }
@@ -136,7 +138,7 @@ fn only_finds_tools(call: &CallView<'_>, has_lists: bool) -> bool {
     // A tool of the host or of a router is in no list of a server and works nevertheless.
     let of_host = matches!(call.offer, Offer::NotOffered | Offer::Unknown)
         && call.call.server.as_deref().is_none_or(|server| server == "router")
-        && has_lists
+        && is_covered
         && call.failure().is_none();
     about_tools || of_host || matches!(words.as_slice(), [one] if one == "route")
 }
