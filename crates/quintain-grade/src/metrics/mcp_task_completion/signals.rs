@@ -33,7 +33,7 @@ pub(super) enum Signal {
 
 /// The weights. A sign that alone decides weighs more than a half, others need company. They were set by hand and are coarse
 /// on purpose: the order follows how often a sign occurs in failed and in successful tasks of human-labelled traces of an
-/// agent, and where it occurs too seldom to tell, how plainly it contradicts a success. The test of agreement changes each of
+/// agent, and where it is too rare to know, how plainly it contradicts a success. The test of agreement changes each of
 /// them at random by up to a half.
 const WEIGHTS: [(Signal, f64, &str); 16] = [
     (Signal::NoAnswer, 1.0, "there is no answer"),

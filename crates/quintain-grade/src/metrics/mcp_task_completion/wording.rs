@@ -13,7 +13,7 @@ const MAX_SIDE: usize = 30_000;
 pub(super) struct Wording {
     /// The answer opens with what did not work.
     pub(super) admits_first: bool,
-    /// The answer says so anywhere.
+    /// The answer admits it anywhere.
     pub(super) admits: bool,
     pub(super) regrets: bool,
     pub(super) own_knowledge: bool,
@@ -124,7 +124,17 @@ fn is_cut_off(answer: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn odd_answers_do_no_harm(answer in "(?s).{0,200}") {
+            let wording = Wording::of(&answer);
+            prop_assert!(wording.admits || !wording.admits_first || wording.regrets);
+        }
+    }
 
     #[test]
     fn every_pattern_compiles() {
