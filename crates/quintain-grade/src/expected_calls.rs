@@ -20,7 +20,7 @@ use crate::view::View;
 pub(crate) struct MadeCall<'t> {
     pub(crate) name: &'t str,
     pub(crate) server: Option<&'t str>,
-    /// `FUNCTION` or `MCP`, if the source says so.
+    /// `FUNCTION` or `MCP`, if the source records it.
     pub(crate) kind: Option<&'t str>,
     pub(crate) args: Option<&'t Value>,
     pub(crate) output: Option<Cow<'t, Value>>,

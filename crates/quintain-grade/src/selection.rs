@@ -14,7 +14,7 @@ pub use crate::statistics::{McNemar, Share};
 pub const NONE: &str = "(none)";
 /// What stands for all tools beyond [`MAX_TOOLS`].
 const OTHER: &str = "(other)";
-/// Tools that the matrix tells apart; a run has fewer.
+/// Number of tools that the matrix distinguishes; a run has fewer.
 const MAX_TOOLS: usize = 500;
 
 /// Counts over the cases so far.

@@ -226,9 +226,44 @@ fn number(value: &Value) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+
+    fn values() -> impl Strategy<Value = Value> {
+        let scalar = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "[a-z0-9,. :/-]{0,8}".prop_map(Value::from),
+        ];
+        scalar.prop_recursive(3, 20, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map("[a-c]", inner, 0..3)
+                    .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_comparator_accepts_the_expected_value(value in values()) {
+            for word in ["exact", "case", "set", "date", "subset", "ignore"] {
+                prop_assert!(comparator(&json!(word)).unwrap().accepts(&value, &value), "{}", word);
+            }
+            let near = accepts(json!({"tolerance": 0}), value.clone(), value.clone());
+            let listed = accepts(json!({"anyOf": [value.clone()]}), Value::Null, value);
+            prop_assert!(near && listed);
+        }
+
+        #[test]
+        fn odd_comparators_are_read_or_refused(written in values()) {
+            let _ = Comparators::read(&written);
+        }
+    }
 
     fn accepts(written: Value, expected: Value, got: Value) -> bool {
         comparator(&written).unwrap().accepts(&expected, &got)

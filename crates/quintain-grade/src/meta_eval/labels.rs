@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
+use serde::Serialize;
 use serde_json::Value;
 
-/// What a person says about a trace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a person says about a trace. Serialised, it is a line of a file of labels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Label {
     pub id: String,
     pub success: bool,
@@ -81,7 +82,27 @@ fn label(text: &str) -> Result<Label, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn whatever_is_in_a_file_every_line_is_a_label_or_an_error(
+            lines in proptest::collection::vec("[^\n\r]{0,30}", 0..10)
+        ) {
+            let (labels, errors) = read_labels(lines.join("\n").as_bytes());
+            let filled = |line: &&String| !line.trim_start_matches('\u{feff}').trim().is_empty();
+            prop_assert_eq!(labels.len() + errors.len(), lines.iter().filter(filled).count());
+        }
+
+        #[test]
+        fn labels_survive_a_round_trip(id in ".{0,20}", success: bool) {
+            let label = Label { id, success };
+            let line = serde_json::to_string(&label).unwrap();
+            prop_assert_eq!(read_labels(line.as_bytes()).0, [label]);
+        }
+    }
 
     #[test]
     fn bad_lines_are_reported_and_good_ones_kept() {

@@ -27,7 +27,7 @@ the score is 1 minus their sum. A conversation has one score per task; the metri
 in English.
 
 ## Why it matters
-Most failed tasks show it. A judge that reads every trace costs more and agrees with people no better than these signs do.
+Most failed tasks show it in the answer or in the calls. A judge is then needed for the others only.
 
 ## What counts as proof
 `details.tasks` lists the signs of each task with their weights.

@@ -33,7 +33,7 @@ score by the share of calls in the expected order, `shouldExactMatch` demands th
 `evaluationParams` restricts the comparison to `input-parameters`, `output`, both, or with an empty list to names.
 
 `compat: deepeval` computes the scores of deepeval 4.3.1 with the same options, including its peculiarities: calls are
-paired greedily, extra calls are free, and arguments count only if `evaluationParams` says so. Where deepeval raises an
+paired greedily, extra calls are free, and arguments count only if `evaluationParams` lists them. Where deepeval raises an
 exception, the metric reports an error.
 
 ## Why it matters

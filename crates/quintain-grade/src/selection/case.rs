@@ -38,7 +38,7 @@ impl CaseSelection {
             case.choices.push((Some(wanted.name.clone()), Some(call.name.to_owned())));
             case.add_arguments(wanted, call);
         }
-        // What remains is a confusion: in the place of one tool another one was called.
+        // What remains is a confusion: another tool was called instead.
         let mut missed = expected.iter().zip(&is_met).filter(|(_, is_met)| !**is_met);
         let mut extra = made.iter().zip(&is_paired).filter(|(_, is_paired)| !**is_paired);
         loop {

@@ -30,6 +30,14 @@ static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+static INVENTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let what = "data|values?|results?|numbers?|figures?|contents?|prices?|entries|records?";
+    Regex::new(&format!(
+        r"(?i)\b(?:simulated|mock(?:ed)?|dummy|fictional|fictitious|hypothetical|made-up|placeholder) (?:{what})\b"
+    ))
+    .ok()
+});
+
 /// `use NAME`, and whether the request says that it is a tool.
 static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:use|using|via)\s+(?:the\s+)?(`?)([\w\-./]+)`?(\s+(?:mcp|server|tool)\b)?")
@@ -68,6 +76,36 @@ pub(super) fn is_template(requests: &[&str], succeeded: &[&CallView<'_>]) -> boo
         texts.map(|text| pattern.find_iter(text).take(MIN_PLACEHOLDERS).count()).sum::<usize>()
     };
     !wanted && succeeded.iter().map(count).sum::<usize>() >= MIN_PLACEHOLDERS
+}
+
+/// Whether the answer, or what was written, calls its own data invented although the request does not ask for such.
+pub(super) fn is_invented(
+    requests: &[&str],
+    answer: Option<&str>,
+    succeeded: &[&CallView<'_>],
+) -> bool {
+    let Some(pattern) = INVENTED.as_ref() else { return false };
+    let wanted = requests.iter().any(|request| {
+        let words = lexicon::words(request);
+        words.iter().any(|word| {
+            matches!(
+                word.as_str(),
+                "simulated"
+                    | "simulate"
+                    | "mock"
+                    | "dummy"
+                    | "fictional"
+                    | "fictitious"
+                    | "hypothetical"
+                    | "placeholder"
+                    | "sample"
+                    | "example"
+                    | "test"
+            )
+        })
+    });
+    let written = succeeded.iter().filter_map(|call| call.call.args.json()).flat_map(texts);
+    !wanted && answer.into_iter().chain(written).any(|text| pattern.is_match(text))
 }
 
 /// Whether the request says to use a tool or server of the lists, and no successful call does.
@@ -176,6 +214,14 @@ mod tests {
         assert!(template("write a report", empty));
         assert!(!template("write me a template", empty));
         assert!(!template("write a report", "- [x] done\n[Link](a) [Other](b) list[Int] [See][1]"));
+    }
+
+    #[test]
+    fn invented_data_is_no_result_unless_it_is_wanted() {
+        let invented = |request: &str, answer: &str| is_invented(&[request], Some(answer), &[]);
+        assert!(invented("plot the prices of 2024", "The chart shows simulated data."));
+        assert!(!invented("fill the table with dummy data", "It contains dummy data now."));
+        assert!(!invented("plot the prices", "The chart shows data of the exchange."));
     }
 
     #[test]

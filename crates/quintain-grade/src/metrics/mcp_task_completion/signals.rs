@@ -27,14 +27,15 @@ pub(super) enum Signal {
     NeverWorked,
     FileMissing,
     Template,
+    Invented,
     NotAsTold,
 }
 
 /// The weights. A sign that alone decides weighs more than a half, others need company. They were set by hand and are coarse
 /// on purpose: the order follows how often a sign occurs in failed and in successful tasks of human-labelled traces of an
-/// agent, and where it occurs too seldom to tell, how plainly it contradicts a success. The test of agreement changes each of
+/// agent, and where it is too rare to know, how plainly it contradicts a success. The test of agreement changes each of
 /// them at random by up to a half.
-const WEIGHTS: [(Signal, f64, &str); 15] = [
+const WEIGHTS: [(Signal, f64, &str); 16] = [
     (Signal::NoAnswer, 1.0, "there is no answer"),
     (Signal::CutOff, 0.55, "the answer is cut off"),
     (Signal::AdmitsFirst, 0.55, "the answer opens with a failure"),
@@ -49,6 +50,7 @@ const WEIGHTS: [(Signal, f64, &str); 15] = [
     (Signal::NeverWorked, 0.15, "a tool failed repeatedly and was given up"),
     (Signal::FileMissing, 0.35, "no successful call touches a file that the user names"),
     (Signal::Template, 0.55, "what was written is a template with placeholders"),
+    (Signal::Invented, 0.4, "the answer or what was written is called invented data"),
     (Signal::NotAsTold, 0.55, "a tool or server that the user names was not used"),
 ];
 
@@ -73,10 +75,12 @@ pub(super) fn signals(task: &Task<'_, '_>, servers: &[TraceServer]) -> Vec<Signa
         None => vec![Signal::NoAnswer],
     };
     let has_lists = servers.iter().any(|server| server.tools_at(usize::MAX).is_some());
+    // Lists that have none of the called tools say nothing about them.
+    let is_covered = task.calls.iter().any(|call| call.tool().is_some());
     let calls: Vec<(&CallView<'_>, bool)> = task
         .calls
         .iter()
-        .filter(|call| !only_finds_tools(call, has_lists))
+        .filter(|call| !only_finds_tools(call, is_covered))
         .map(|call| (call, call.failure().is_some()))
         .collect();
     let succeeded: Vec<&CallView<'_>> =
@@ -101,6 +105,9 @@ pub(super) fn signals(task: &Task<'_, '_>, servers: &[TraceServer]) -> Vec<Signa
     if deliverables::is_template(&task.requests, &succeeded) {
         found.push(Signal::Template);
     }
+    if deliverables::is_invented(&task.requests, task.answer, &succeeded) {
+        found.push(Signal::Invented);
+    }
     if deliverables::ignores_named(&task.requests, servers, &succeeded) {
         found.push(Signal::NotAsTold);
     }
@@ -121,7 +128,7 @@ fn wording(wording: &Wording) -> Vec<Signal> {
 }
 
 /// Whether a call only looks for tools, as agents with very many tools do; it brings the task no further.
-fn only_finds_tools(call: &CallView<'_>, has_lists: bool) -> bool {
+fn only_finds_tools(call: &CallView<'_>, is_covered: bool) -> bool {
     if call.call.kind != CallKind::Tool {
         return false;
     }
@@ -131,7 +138,7 @@ fn only_finds_tools(call: &CallView<'_>, has_lists: bool) -> bool {
     // A tool of the host or of a router is in no list of a server and works nevertheless.
     let of_host = matches!(call.offer, Offer::NotOffered | Offer::Unknown)
         && call.call.server.as_deref().is_none_or(|server| server == "router")
-        && has_lists
+        && is_covered
         && call.failure().is_none();
     about_tools || of_host || matches!(words.as_slice(), [one] if one == "route")
 }

@@ -13,7 +13,7 @@ const MAX_SIDE: usize = 30_000;
 pub(super) struct Wording {
     /// The answer opens with what did not work.
     pub(super) admits_first: bool,
-    /// The answer says so anywhere.
+    /// The answer admits it anywhere.
     pub(super) admits: bool,
     pub(super) regrets: bool,
     pub(super) own_knowledge: bool,
@@ -28,6 +28,9 @@ const INABILITY: &str = r"\b(?:i|we)(?:'m|'ve| am| was| were| have| had)?(?: [a-
 /// Something around the speaker did not work.
 const TROUBLE: &str = r"\btechnical (?:difficult[a-z]+|issues?|limitations?|problems?)\b|\b(?:i|we)(?:'m|'ve| am| are| was| have)?(?: [a-z]+){0,2} (?:having|had|encounter(?:ing|ed)|experienc(?:ing|ed)|ran into|running into|facing|faced)(?: [a-z'-]+){0,3} (?:difficult[a-z]+|issues?|problems?|timeouts?|limitations?|restrictions?|errors?|trouble)\b|\bdue to(?: [a-z'-]+){0,2} (?:limitations?|restrictions?|timeouts?|rate limit[a-z]*)\b|\bdifficulty (?:in |with )?[a-z]+ing\b|\btools?(?: [a-z]+){0,4} (?:not (?:functioning|working|responding|accessible)|failing|unavailable)\b|\b(?:temporarily|currently) (?:unavailable|not available|inaccessible|not (?:functioning|working|responding))\b|\btimed out\b|\bprevent(?:ed|ing|s) me\b|\bblock(?:ing|ed|s)(?: [a-z]+)? (?:requests?|access|me)\b|\b(?:seems?|appears?) to (?:have|be having|be experiencing)(?: [a-z]+)? (?:issues?|problems?)\b";
 
+/// Somebody says that a means failed; that may also be what the user wants to know.
+const REPORT: &str = r"\b(?:tools?|search(?:es)?|requests?|website|site|page|file|api|service|server|download|upload|attempts?)(?: [a-z]+){0,3} (?:failed|(?:did not|didn't) (?:work|return|respond|succeed)|(?:does not|doesn't) (?:seem to |appear to )?exist|returned (?:an? )?errors?)\b|\bit (?:was not|wasn't|is not|isn't) possible to\b|\bwithout success\b|\bno (?:suitable |available )?tools? (?:is |are |was |were )?(?:available|found)\b";
+
 const REGRET: &str = r"\b(?:unfortunately|regrettably|i (?:sincerely )?apologi[sz]e|my apologies|i(?:'m| am) (?:very |so )?sorry)\b";
 
 /// What the model offers when it has no results.
@@ -38,33 +41,51 @@ const REFERRAL: &str = r"\b(?:i(?:'d| would)? (?:strongly )?(?:recommend|suggest
 
 const APPEAL: &str = r"\b(?:please|could you(?: please)?|can you(?: please)?) (?:provide|share|verify|confirm|upload|specify)\b|\bi (?:would|will|'ll) need (?:you to|the|more|to know)\b|\bi would need:";
 
-static PATTERNS: LazyLock<[Option<Regex>; 6]> = LazyLock::new(|| {
-    [INABILITY, TROUBLE, REGRET, OWN_KNOWLEDGE, REFERRAL, APPEAL]
-        .map(|pattern| Regex::new(pattern).ok())
-});
-
-fn has(index: usize, text: &str) -> bool {
-    PATTERNS[index].as_ref().is_some_and(|pattern| pattern.is_match(text))
+/// The patterns, compiled. Those that do not compile match nothing; a test makes sure that there are none.
+struct Patterns {
+    inability: Option<Regex>,
+    trouble: Option<Regex>,
+    report: Option<Regex>,
+    regret: Option<Regex>,
+    own_knowledge: Option<Regex>,
+    referral: Option<Regex>,
+    appeal: Option<Regex>,
 }
+
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+    let pattern = |text: &str| Regex::new(text).ok();
+    Patterns {
+        inability: pattern(INABILITY),
+        trouble: pattern(TROUBLE),
+        report: pattern(REPORT),
+        regret: pattern(REGRET),
+        own_knowledge: pattern(OWN_KNOWLEDGE),
+        referral: pattern(REFERRAL),
+        appeal: pattern(APPEAL),
+    }
+});
 
 impl Wording {
     pub(super) fn of(answer: &str) -> Self {
+        let has = |pattern: &Option<Regex>, text: &str| {
+            pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+        };
+        let patterns = &*PATTERNS;
         let text = plain(answer);
         let opening = opening(&text);
         let first = first_sentence(opening);
-        let admits = |text: &str| has(0, text) || has(1, text);
-        let opens_with_regret = PATTERNS[2]
-            .as_ref()
-            .and_then(|pattern| pattern.find(first))
-            .is_some_and(|found| first[..found.start()].trim().is_empty());
+        let admits = |text: &str| has(&patterns.inability, text) || has(&patterns.trouble, text);
+        let regret = patterns.regret.as_ref().and_then(|pattern| pattern.find(first));
+        let opens_with_regret =
+            regret.is_some_and(|found| first[..found.start()].trim().is_empty());
         Self {
             // Trouble that comes after a result is a remark; inability is not.
-            admits_first: admits(first) || opens_with_regret || has(0, opening),
-            admits: admits(&text),
-            regrets: has(2, &text),
-            own_knowledge: has(3, &text),
-            refers: has(4, &text),
-            asks: has(5, &text),
+            admits_first: admits(first) || opens_with_regret || has(&patterns.inability, opening),
+            admits: admits(&text) || has(&patterns.report, &text),
+            regrets: has(&patterns.regret, &text),
+            own_knowledge: has(&patterns.own_knowledge, &text),
+            refers: has(&patterns.referral, &text),
+            asks: has(&patterns.appeal, &text),
             is_cut_off: is_cut_off(answer),
         }
     }
@@ -103,11 +124,22 @@ fn is_cut_off(answer: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn odd_answers_do_no_harm(answer in "(?s).{0,200}") {
+            let wording = Wording::of(&answer);
+            prop_assert!(wording.admits || !wording.admits_first || wording.regrets);
+        }
+    }
 
     #[test]
     fn every_pattern_compiles() {
-        assert!(PATTERNS.iter().all(Option::is_some));
+        let all = [INABILITY, TROUBLE, REPORT, REGRET, OWN_KNOWLEDGE, REFERRAL, APPEAL];
+        assert!(all.iter().all(|pattern| Regex::new(pattern).is_ok()));
     }
 
     #[test]
@@ -122,6 +154,8 @@ mod tests {
         ] {
             assert!(Wording::of(text).admits_first, "{text}");
         }
+        let report = Wording::of("The search did not return a parking space.");
+        assert!(report.admits && !report.admits_first, "that may be the answer");
         let remark = "Here is the route. The service appears to have issues with durations.";
         let remark = Wording::of(remark);
         assert!(remark.admits && !remark.admits_first);
