@@ -5,4 +5,5 @@ pub mod checks;
 mod nearest;
 pub mod policy;
 mod uri_template;
+pub mod values;
 pub mod view;

@@ -1,0 +1,14 @@
+//! Values in texts and JSON, compared as people write them: numbers, days, addresses, paths and ids in any notation, and
+//! where in a trace each of them was first known.
+
+pub mod date;
+pub mod derived;
+pub mod known;
+pub mod literal;
+mod numeral;
+pub mod phone;
+pub mod pieces;
+pub mod shape;
+mod spoken;
+pub mod token;
+pub mod units;
