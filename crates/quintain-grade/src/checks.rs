@@ -8,6 +8,9 @@ use quintain_evidence::trace::Trace;
 use crate::policy::CallPolicy;
 use crate::view::View;
 
+mod args_ungrounded;
+#[cfg(test)]
+mod testing;
 mod tool_unknown;
 
 /// Proves one kind of fault. The same trace leads to the same findings.
@@ -38,7 +41,8 @@ pub struct Fault {
 }
 
 /// All checks, in the order in which findings are listed.
-pub static CHECKS: &[&dyn TraceCheck] = &[&tool_unknown::ToolUnknown];
+pub static CHECKS: &[&dyn TraceCheck] =
+    &[&tool_unknown::ToolUnknown, &args_ungrounded::ArgsUngrounded];
 
 /// The findings of all checks in the order of calls, those about the answer last, and the checks that say nothing.
 pub fn run(trace: &Trace, policy: &CallPolicy) -> (Vec<TraceFinding>, Vec<NotApplicable>) {

@@ -2,6 +2,7 @@
 //! with people. Pure; what only a model can decide is asked for.
 
 pub mod checks;
+mod effect;
 mod nearest;
 pub mod policy;
 mod uri_template;

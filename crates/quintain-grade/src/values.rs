@@ -3,7 +3,10 @@
 
 pub mod date;
 pub mod derived;
+pub mod grounds;
+pub mod keys;
 pub mod known;
+pub mod leaves;
 pub mod literal;
 mod numeral;
 pub mod phone;

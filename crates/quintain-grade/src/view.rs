@@ -6,10 +6,13 @@ use std::cell::OnceCell;
 use quintain_evidence::surface::{Prompt, Tool};
 use quintain_evidence::trace::{Call, CallKind, Message, Role, Trace, TraceServer, TraceStep};
 
+use crate::values::known::Known;
+
 /// A trace with what several checks derive from it.
 pub struct View<'t> {
     pub trace: &'t Trace,
     pub calls: Vec<CallView<'t>>,
+    known: OnceCell<Known>,
 }
 
 /// One call of a trace.
@@ -65,7 +68,12 @@ impl<'t> View<'t> {
                 }),
             }
         }
-        Self { trace, calls }
+        Self { trace, calls, known: OnceCell::new() }
+    }
+
+    /// All values of the trace, each with the step at which it was first known.
+    pub fn known(&self) -> &Known {
+        self.known.get_or_init(|| Known::new(self.trace))
     }
 
     /// Messages with their step and the number of user messages up to and including them.

@@ -37,6 +37,8 @@ pub struct Known {
     relative_day: u32,
     relative_time: u32,
     zone: u32,
+    /// Endings of files that the user names.
+    endings: HashMap<u64, u32>,
     /// The longest list so far.
     longest: Vec<(u32, usize)>,
     /// Numbers of the user and of the developer.
@@ -346,6 +348,11 @@ impl Known {
         (self.zone as usize) < before
     }
 
+    /// Whether the user named a file of this type.
+    pub fn named_file(&self, ending: &str, before: usize) -> bool {
+        is_before(self.endings.get(&hash(&ending.to_lowercase())), before)
+    }
+
     pub fn longest_list(&self, before: usize) -> usize {
         self.longest
             .iter()
@@ -411,6 +418,7 @@ struct Builder {
     relative_day: u32,
     relative_time: u32,
     zone: u32,
+    endings: HashMap<u64, u32>,
     longest: Vec<(u32, usize)>,
     asked: Vec<(u32, f64)>,
     cut_from: u32,
@@ -439,6 +447,7 @@ impl Builder {
             relative_day: self.relative_day,
             relative_time: self.relative_time,
             zone: self.zone,
+            endings: self.endings,
             longest: self.longest,
             asked: self.asked,
             cut_from: self.cut_from,
@@ -581,9 +590,14 @@ impl Builder {
         }
     }
 
+    /// What only the words of people mean.
     fn relative(&mut self, found: &[Token<'_>]) {
         let mut last = String::new();
         for token in found {
+            if let Some(ending) = shape::extension(token.text).filter(|_| token.kind == Kind::Path)
+            {
+                self.endings.entry(hash(&ending.to_lowercase())).or_insert(self.step);
+            }
             let word = token.text.to_lowercase();
             let is_user = self.origin == Origin::User;
             if is_user && (date::is_relative(&word) || date::is_relative_pair(&last, &word)) {

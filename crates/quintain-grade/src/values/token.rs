@@ -298,7 +298,8 @@ impl<'t> Scan<'t> {
         // `2 pm`
         if let [number] = numbers.as_slice() {
             let hour = number.readings.first.value;
-            let is_hour = number.is_count() && (1.0..=12.0).contains(&hour) && self.gap(at).len() <= 1;
+            let is_hour =
+                number.is_count() && (1.0..=12.0).contains(&hour) && self.gap(at).len() <= 1;
             let time = if is_hour { half_day(hour as u16 * 60, self.word(at + 1)) } else { None };
             if let Some(time) = time {
                 self.push_pieces(at, at + 1, Kind::Time(time));
