@@ -9,6 +9,7 @@ use crate::policy::CallPolicy;
 use crate::view::View;
 
 mod args_ungrounded;
+mod claim_unsupported;
 #[cfg(test)]
 mod testing;
 mod tool_unknown;
@@ -41,8 +42,11 @@ pub struct Fault {
 }
 
 /// All checks, in the order in which findings are listed.
-pub static CHECKS: &[&dyn TraceCheck] =
-    &[&tool_unknown::ToolUnknown, &args_ungrounded::ArgsUngrounded];
+pub static CHECKS: &[&dyn TraceCheck] = &[
+    &tool_unknown::ToolUnknown,
+    &args_ungrounded::ArgsUngrounded,
+    &claim_unsupported::ClaimUnsupported,
+];
 
 /// The findings of all checks in the order of calls, those about the answer last, and the checks that say nothing.
 pub fn run(trace: &Trace, policy: &CallPolicy) -> (Vec<TraceFinding>, Vec<NotApplicable>) {

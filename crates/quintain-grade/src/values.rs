@@ -11,6 +11,7 @@ pub mod literal;
 mod numeral;
 pub mod phone;
 pub mod pieces;
+pub mod prose;
 pub mod shape;
 mod spoken;
 pub mod token;

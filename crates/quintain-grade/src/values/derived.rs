@@ -151,20 +151,27 @@ struct Column {
     count: usize,
     least: f64,
     most: f64,
-    first: f64,
+    /// The first values, whose distances people name.
+    head: Vec<f64>,
     last: f64,
 }
+
+/// Rows that are compared one by one.
+const MAX_COMPARED: usize = 12;
 
 impl Column {
     fn add(&mut self, value: f64) {
         if self.count == 0 {
-            (self.least, self.most, self.first) = (value, value, value);
+            (self.least, self.most) = (value, value);
         }
         self.sum += value;
         self.count += 1;
         self.least = self.least.min(value);
         self.most = self.most.max(value);
         self.last = value;
+        if self.head.len() < MAX_COMPARED {
+            self.head.push(value);
+        }
     }
 
     fn emit(&self, emit: &mut impl FnMut(Derivation, f64)) {
@@ -174,11 +181,18 @@ impl Column {
         emit(Derivation::Sum, self.sum);
         emit(Derivation::Sum, self.sum / self.count as f64);
         emit(Derivation::Pair, self.most - self.least);
-        emit(Derivation::Pair, (self.last - self.first).abs());
-        if self.first > 0.0 {
-            emit(Derivation::Pair, ((self.last - self.first) / self.first).abs());
+        for (index, a) in self.head.iter().enumerate() {
+            for b in self.head[index + 1..].iter().chain([&self.last]) {
+                distances(*a, *b).into_iter().for_each(|value| emit(Derivation::Pair, value));
+            }
         }
     }
+}
+
+/// The distance of two numbers, also as a share of either.
+pub fn distances(a: f64, b: f64) -> impl IntoIterator<Item = f64> {
+    let apart = (a - b).abs();
+    [apart, apart / a, apart / b].into_iter().filter(|value| value.is_finite())
 }
 
 /// What follows from two fields of one record.

@@ -15,6 +15,8 @@ use super::units::{self, Dimension, Unit};
 /// More text is not read; checks that would miss it do not apply then.
 const MAX_TEXT: usize = 24 << 20;
 const MAX_DEPTH: usize = 100;
+/// Results of one tool that are compared with each other.
+const MAX_SERIES: usize = 32;
 const NEVER: u32 = u32::MAX;
 
 /// What is known in a trace, and since when.
@@ -405,8 +407,8 @@ struct Builder {
     scanned: usize,
     words: HashMap<u64, u32>,
     numbers: HashMap<(Table, u64), u32>,
-    /// Sum and count of one field over all results of a tool.
-    series: HashMap<u64, (f64, usize)>,
+    /// What one field has in all results of a tool.
+    series: HashMap<u64, Vec<f64>>,
     days: HashMap<i32, u32>,
     month_days: HashMap<(u8, u8), u32>,
     yearless: HashMap<(u8, u8), u32>,
@@ -532,14 +534,19 @@ impl Builder {
             _ => None,
         };
         if let Some(number) = number {
-            let (sum, count) = self.series.entry(path).or_default();
-            *sum += number;
-            *count += 1;
-            let (sum, count) = (*sum, *count);
+            let values = self.series.entry(path).or_default();
+            if values.len() >= MAX_SERIES {
+                return;
+            }
+            let pairs: Vec<f64> =
+                values.iter().flat_map(|other| derived::distances(*other, number)).collect();
+            values.push(number);
+            let (sum, count) = (values.iter().sum::<f64>(), values.len());
             if count > 1 {
                 self.derived(Derivation::Sum, sum);
                 self.derived(Derivation::Sum, sum / count as f64);
             }
+            pairs.into_iter().for_each(|value| self.derived(Derivation::Pair, value));
         }
     }
 
