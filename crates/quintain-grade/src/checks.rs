@@ -8,8 +8,13 @@ use quintain_evidence::trace::Trace;
 use crate::policy::CallPolicy;
 use crate::view::View;
 
+mod args_stale;
 mod args_ungrounded;
 mod claim_unsupported;
+mod efficiency;
+mod policy_data_flow;
+mod policy_injection_followed;
+mod result_unused;
 #[cfg(test)]
 mod testing;
 mod tool_unknown;
@@ -44,8 +49,13 @@ pub struct Fault {
 /// All checks, in the order in which findings are listed.
 pub static CHECKS: &[&dyn TraceCheck] = &[
     &tool_unknown::ToolUnknown,
+    &args_stale::ArgsStale,
     &args_ungrounded::ArgsUngrounded,
     &claim_unsupported::ClaimUnsupported,
+    &efficiency::Efficiency,
+    &policy_data_flow::DataFlow,
+    &policy_injection_followed::InjectionFollowed,
+    &result_unused::ResultUnused,
 ];
 
 /// The findings of all checks in the order of calls, those about the answer last, and the checks that say nothing.

@@ -16,3 +16,4 @@ pub mod shape;
 mod spoken;
 pub mod token;
 pub mod units;
+pub mod uses;

@@ -264,14 +264,65 @@ impl Known {
     }
 
     fn is_in(&self, table: Table, low: f64, high: f64, before: usize) -> bool {
+        self.first_in(table, low, high).is_some_and(|step| (step as usize) < before)
+    }
+
+    /// The first step of a number in a range.
+    fn first_in(&self, table: Table, low: f64, high: f64) -> Option<u32> {
         let from = self.numbers.partition_point(|entry| {
             entry.table.cmp(&table).then(entry.value.total_cmp(&low)).is_lt()
         });
-        let range = self.numbers[from..]
-            .iter()
-            .take_while(|entry| entry.table == table && entry.value <= high);
+        let range = self.numbers[from..].iter();
+        let range = range.take_while(|entry| entry.table == table && entry.value <= high);
         // Only crowded ranges have more; in them, something is always near.
-        range.take(256).any(|entry| (entry.step as usize) < before)
+        range.take(256).map(|entry| entry.step).min()
+    }
+
+    /// The step at which a text was first known.
+    pub fn since(&self, text: &str) -> Option<usize> {
+        self.words.get(&hash(&text.to_lowercase())).map(|step| *step as usize)
+    }
+
+    /// The step at which a number was first known, perhaps rounded or in another unit.
+    pub fn number_since(&self, number: &Number) -> Option<usize> {
+        let unit = number.unit;
+        let steps = number.readings.iter().flat_map(|reading| {
+            let half = reading.place / 2.0 + reading.value * 1e-9;
+            let near = |table: Table, factor: f64| {
+                let (value, half) = (reading.value * factor, half * factor);
+                self.first_in(table, value - half, value + half)
+            };
+            let measured = unit.and_then(|unit| near(Table::Measured(unit.dimension), unit.size));
+            let share = unit.filter(|unit| unit.dimension == Dimension::Percent);
+            let share = share.and_then(|_| near(Table::Written, 0.01));
+            let sum = near(Table::Derived(Derivation::Sum), 1.0);
+            [near(Table::Written, 1.0).or(measured).or(share).or(sum)]
+        });
+        steps.flatten().min().map(|step| step as usize)
+    }
+
+    /// The step at which a list first had this number of items.
+    pub fn count_since(&self, count: f64) -> Option<usize> {
+        self.first_in(Table::Derived(Derivation::Count), count - 0.1, count + 0.1)
+            .map(|step| step as usize)
+    }
+
+    pub fn day_since(&self, day: Day) -> Option<usize> {
+        let days = day.number().and_then(|number| self.days.get(&number));
+        days.or_else(|| self.month_days.get(&(day.month, day.day))).map(|step| *step as usize)
+    }
+
+    pub fn time_since(&self, time: Minutes) -> Option<usize> {
+        self.times.get(usize::from(time)).filter(|step| **step != NEVER).map(|step| *step as usize)
+    }
+
+    /// How many words and numbers were first known at each step.
+    pub fn fresh(&self) -> HashMap<usize, usize> {
+        let mut fresh = HashMap::new();
+        for step in self.words.values() {
+            *fresh.entry(*step as usize).or_default() += 1;
+        }
+        fresh
     }
 
     /// Whether a value lies near one that was written, for sums and products.
