@@ -23,8 +23,17 @@ mod resource_unused;
 mod result_error;
 mod result_schema;
 #[cfg(test)]
+mod conversation;
+#[cfg(test)]
 mod testing;
 mod tool_ambiguous;
+mod args_stale;
+mod args_ungrounded;
+mod claim_unsupported;
+mod efficiency;
+mod policy_data_flow;
+mod policy_injection_followed;
+mod result_unused;
 mod tool_unknown;
 
 /// Proves one kind of fault. The same trace leads to the same findings.
@@ -74,6 +83,13 @@ pub static CHECKS: &[&dyn TraceCheck] = &[
     &resource_unused::ResourceUnused,
     &prompt_unknown::PromptUnknown,
     &prompt_arguments::PromptArguments,
+    &args_stale::ArgsStale,
+    &args_ungrounded::ArgsUngrounded,
+    &claim_unsupported::ClaimUnsupported,
+    &efficiency::Efficiency,
+    &policy_data_flow::DataFlow,
+    &policy_injection_followed::InjectionFollowed,
+    &result_unused::ResultUnused,
 ];
 
 /// The findings of all checks in the order of calls, those about the answer last, and the checks that say nothing.

@@ -1,4 +1,5 @@
-//! Whether a call changes something, as far as the annotations of its tool and the verb of its name show it.
+//! Whether a call changes something, as far as the annotations of its tool, its arguments and the words of its name show
+//! it: what is certain, and what is likely.
 
 use std::sync::LazyLock;
 
@@ -8,15 +9,35 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::{Call, CallKind};
 use regex::Regex;
 
+use crate::view::CallView;
 use crate::word_list;
 
 /// Verbs that only compute.
 const COMPUTES: &str = "\
     calculate compute estimate forecast geocode translate";
 
+/// Verbs that usually look something up or compute it.
+const USUALLY_READS: &str = "\
+    classify compare convert crawl detect download evaluate extract parse ping preview quote recommend retrieve \
+    retrieves scrape solve suggest think track weather whois";
+
 /// Words that are verbs and nouns. In front of a verb they are nouns: `order_get`, `log_search`.
 const NOUNS: &str = "\
     book comment issue log message note order plan record";
+
+/// Words that are objects of other verbs more often than verbs, unless they come first.
+const OBJECTS: &str = "\
+    book comment feed format index issue label link log mark message note order page plan post record report request \
+    schedule share tag web";
+
+/// What a call probably does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Reads,
+    Changes,
+    /// Nothing says it.
+    Unknown,
+}
 
 /// Statements that change a database.
 static CHANGES: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -97,11 +118,114 @@ fn runs_statement(call: &Call) -> bool {
     CHANGES.as_ref().is_some_and(|changes| texts.into_iter().any(|text| changes.is_match(text)))
 }
 
+/// What a call does, as far as anything says it.
+pub(crate) fn effect(call: &CallView<'_>) -> Effect {
+    if call.call.kind != CallKind::Tool {
+        return Effect::Reads;
+    }
+    if sends_a_change(call.call) || runs_statement(call.call) {
+        return Effect::Changes;
+    }
+    if let Some(tool) = call.tool() {
+        match tool.hint("readOnlyHint") {
+            Some(true) => return Effect::Reads,
+            Some(false) => return Effect::Changes,
+            None => {}
+        }
+        if tool.hint("destructiveHint") == Some(true) {
+            return Effect::Changes;
+        }
+    }
+    let name = lexicon::words(&call.call.name);
+    match by_words(&name) {
+        Effect::Unknown => {
+            let said = call.tool().and_then(|tool| tool.description()).unwrap_or_default();
+            let first = lexicon::words(said).into_iter().next();
+            first.map_or(Effect::Unknown, |word| {
+                let plain = word.strip_suffix('s').unwrap_or(&word).to_owned();
+                by_words(&[plain])
+            })
+        }
+        effect => effect,
+    }
+}
+
+/// The first word that says something decides: `get_message` reads, `send_report` changes.
+fn by_words(words: &[String]) -> Effect {
+    let reads = |word: &str| {
+        Sense::OnlyLooks.is(word)
+            || Sense::Looks.is(word)
+            || Sense::Reads.is(word)
+            || word_list::contains(COMPUTES, word) || word_list::contains(USUALLY_READS, word)
+    };
+    let changes = |word: &str| {
+        [
+            Sense::Writes,
+            Sense::Destroys,
+            Sense::Moves,
+            Sense::Grants,
+            Sense::Acts,
+            Sense::Sends,
+            Sense::Sets,
+        ]
+        .iter()
+        .any(|sense| sense.is(word))
+    };
+    for (index, word) in words.iter().enumerate() {
+        let is_object = word_list::contains(OBJECTS, word);
+        let rest = &words[index + 1..];
+        if is_object && (index > 0 || rest.iter().any(|word| reads(word))) {
+            continue;
+        }
+        if reads(word) && word != "export" {
+            return Effect::Reads;
+        }
+        if changes(word) {
+            return Effect::Changes;
+        }
+    }
+    Effect::Unknown
+}
+
+/// Whether a request says by its method that it changes something.
+fn sends_a_change(call: &Call) -> bool {
+    let args = call.args.object().into_iter().flatten();
+    let mut methods = args.filter(|(key, _)| key.eq_ignore_ascii_case("method"));
+    let changing = ["POST", "PUT", "PATCH", "DELETE"];
+    methods.any(|(_, value)| {
+        let method = value.as_str().unwrap_or_default();
+        changing.iter().any(|one| method.eq_ignore_ascii_case(one))
+    })
+}
+
+/// Whether a call succeeded as far as its server says.
+pub(crate) fn succeeded(call: &CallView<'_>) -> bool {
+    !call.call.is_error()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn the_first_verb_decides() {
+        for (name, expected) in [
+            ("get_message", Effect::Reads),
+            ("send_report", Effect::Changes),
+            ("createOrder", Effect::Changes),
+            ("order_status", Effect::Reads),
+            ("book_flight", Effect::Changes),
+            ("cancel-booking", Effect::Changes),
+            ("list_posts", Effect::Reads),
+            ("search", Effect::Reads),
+            ("convert_currency", Effect::Reads),
+            ("frobnicate", Effect::Unknown),
+        ] {
+            assert_eq!(by_words(&lexicon::words(name)), expected, "{name}");
+        }
+    }
 
     #[test]
     fn verbs_decide() {

@@ -26,6 +26,7 @@ pub mod statements;
 mod statistics;
 mod tasks;
 mod uri_template;
+pub mod values;
 pub mod view;
 mod word_list;
 pub mod writers;

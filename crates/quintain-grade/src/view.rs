@@ -9,11 +9,15 @@ use quintain_evidence::trace::{Call, CallKind, Message, Role, Trace, TraceServer
 use crate::effect;
 use crate::failure::{self, Failure};
 use crate::uri_template::Templates;
+use crate::values::known::Known;
+use crate::values::uses::Uses;
 
 /// A trace with what several checks derive from it.
 pub struct View<'t> {
     pub trace: &'t Trace,
     pub calls: Vec<CallView<'t>>,
+    known: OnceCell<Known>,
+    uses: OnceCell<Uses>,
 }
 
 /// One call of a trace.
@@ -74,7 +78,17 @@ impl<'t> View<'t> {
                 }),
             }
         }
-        Self { trace, calls }
+        Self { trace, calls, known: OnceCell::new(), uses: OnceCell::new() }
+    }
+
+    /// All values of the trace, each with the step at which it was first known.
+    pub fn known(&self) -> &Known {
+        self.known.get_or_init(|| Known::new(self.trace))
+    }
+
+    /// Which results later steps use.
+    pub fn uses(&self) -> &Uses {
+        self.uses.get_or_init(|| Uses::new(self))
     }
 
     /// Messages with their step and the number of user messages up to and including them.

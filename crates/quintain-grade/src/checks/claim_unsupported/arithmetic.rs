@@ -1,0 +1,292 @@
+//! What an answer may compute from numbers that are known: totals, differences, means and shares, each only in a sentence
+//! that speaks of one.
+
+use crate::values::known::Known;
+use crate::values::token::Number;
+use crate::values::units::Dimension;
+
+/// What the words of a sentence say about its numbers.
+#[derive(Debug, Default)]
+pub(super) struct Context {
+    adds: bool,
+    subtracts: bool,
+    averages: bool,
+    divides: bool,
+    pub(super) is_rough: bool,
+    /// General advice: `usually 30 minutes`.
+    pub(super) is_advice: bool,
+    /// Spans up to now: `3 days ago`.
+    pub(super) is_about_now: bool,
+    /// Only the end of a number is shown.
+    pub(super) is_masked: bool,
+}
+
+impl Context {
+    pub(super) fn new(sentence: &str) -> Self {
+        let lower = sentence.to_lowercase();
+        let words: Vec<&str> =
+            lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+        Self {
+            adds: has(&[
+                "total",
+                "totals",
+                "totaling",
+                "totalling",
+                "sum",
+                "combined",
+                "altogether",
+                "together",
+                "overall",
+                "all",
+                "subtotal",
+                "aggregate",
+                "adds",
+                "plus",
+                "both",
+                "cumulative",
+                "gesamt",
+                "summe",
+            ]) || lower.contains('='),
+            subtracts: has(&[
+                "difference",
+                "more",
+                "less",
+                "fewer",
+                "cheaper",
+                "higher",
+                "lower",
+                "left",
+                "remaining",
+                "remain",
+                "remains",
+                "saved",
+                "saves",
+                "save",
+                "saving",
+                "savings",
+                "increase",
+                "increased",
+                "decrease",
+                "decreased",
+                "change",
+                "changed",
+                "gap",
+                "between",
+                "after",
+                "leaving",
+                "leaves",
+                "net",
+                "rose",
+                "fell",
+                "dropped",
+                "grew",
+                "growth",
+                "up",
+                "down",
+                "gain",
+                "loss",
+                "decline",
+                "declined",
+                "minus",
+                "faster",
+                "slower",
+                "longer",
+                "shorter",
+                "above",
+                "below",
+                "over",
+                "under",
+                "gained",
+                "lost",
+                "balance",
+                "free",
+                "available",
+                "unused",
+                "discount",
+                "short",
+                "than",
+            ]),
+            averages: has(&[
+                "average",
+                "averages",
+                "averaging",
+                "mean",
+                "avg",
+                "median",
+                "typical",
+            ]),
+            divides: has(&[
+                "per",
+                "each",
+                "times",
+                "ratio",
+                "share",
+                "rate",
+                "percent",
+                "percentage",
+                "half",
+                "third",
+                "split",
+                "every",
+                "equals",
+                "equivalent",
+                "converts",
+                "converted",
+                "worth",
+                "margin",
+                "yield",
+                "x",
+            ]) || lower.contains(['%', '×', '÷', '=']),
+            is_rough: has(&[
+                "about",
+                "around",
+                "approximately",
+                "approx",
+                "roughly",
+                "nearly",
+                "almost",
+                "over",
+                "circa",
+                "ca",
+                "close",
+                "some",
+                "estimated",
+                "ungefähr",
+                "rund",
+                "etwa",
+                "just",
+                "exceeding",
+            ]) || lower.contains("more than")
+                || lower.contains("less than")
+                || lower.contains("up to"),
+            is_advice: has(&[
+                "usually",
+                "typically",
+                "generally",
+                "often",
+                "recommend",
+                "recommended",
+                "suggest",
+                "consider",
+                "tip",
+                "tips",
+                "might",
+                "may",
+                "should",
+                "try",
+                "allow",
+                "plan",
+                "ideally",
+                "minimum",
+                "least",
+                "most",
+                "could",
+                "expect",
+                "within",
+                "early",
+            ]),
+            is_about_now: has(&[
+                "ago",
+                "old",
+                "since",
+                "until",
+                "left",
+                "remaining",
+                "ahead",
+                "now",
+                "away",
+                "uptime",
+                "last",
+                "past",
+            ]),
+            is_masked: has(&["ending", "ends", "last"])
+                || lower.contains("**** ")
+                || lower.contains("••••"),
+        }
+    }
+
+    /// Whether the sentence compares or combines numbers at all.
+    pub(super) fn compares(&self) -> bool {
+        self.adds || self.subtracts || self.averages || self.divides
+    }
+}
+
+/// Numbers from which an answer may compute others: those that it states itself and those of the user.
+pub(super) struct Operands {
+    /// In the order of the answer.
+    stated: Vec<f64>,
+    all: Vec<f64>,
+}
+
+/// More numbers make so many results that one is always near.
+const MAX_OPERANDS: usize = 48;
+
+impl Operands {
+    pub(super) fn new(stated: impl Iterator<Item = Number>, known: &Known, before: usize) -> Self {
+        let stated: Vec<f64> =
+            stated.map(|number| number.readings.first.value).take(MAX_OPERANDS).collect();
+        let mut all = stated.clone();
+        all.extend(known.asked(before).take(8));
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        Self { stated, all }
+    }
+
+    /// Whether the operands make a number in the way of which its sentence speaks.
+    pub(super) fn make(&self, number: &Number, context: &Context) -> bool {
+        let is_share = number.unit.is_some_and(|unit| unit.dimension == Dimension::Percent);
+        number.readings.iter().any(|reading| {
+            let place = if context.is_rough {
+                reading.place.max(reading.value * 0.02)
+            } else {
+                reading.place
+            };
+            let near = |value: f64| {
+                (value.abs() - reading.value).abs() <= place / 2.0 + reading.value * 1e-9
+            };
+            is_share && self.pairs(|a, b| near(a / b * 100.0) || near((a - b) / b * 100.0))
+                || context.adds && (self.runs(|sum, _| near(sum)) || self.pairs(|a, b| near(a + b)))
+                || context.averages
+                    && (self.runs(|sum, count| near(sum / count as f64))
+                        || self.pairs(|a, b| near((a + b) / 2.0)))
+                || context.subtracts && self.pairs(|a, b| near(a - b))
+                || context.divides
+                    && self.pairs(|a, b| near(a / b) || near(a * b) || near(a * b / 100.0))
+        })
+    }
+
+    fn pairs(&self, is: impl Fn(f64, f64) -> bool) -> bool {
+        let mut pairs = self.all.iter().flat_map(|a| self.all.iter().map(move |b| (*a, *b)));
+        pairs.any(|(a, b)| a != b && b != 0.0 && is(a, b))
+    }
+
+    /// Sums of numbers that follow each other in the answer.
+    fn runs(&self, is: impl Fn(f64, usize) -> bool) -> bool {
+        (0..self.stated.len()).any(|from| {
+            let mut sum = 0.0;
+            self.stated[from..].iter().enumerate().any(|(index, value)| {
+                sum += value;
+                index > 0 && is(sum, index + 1)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quintain_evidence::trace::Trace;
+
+    use super::*;
+
+    #[test]
+    fn only_what_the_sentence_speaks_of_is_computed() {
+        let known = Known::new(&Trace::default());
+        let operands = Operands::new([120.0, 45.0, 35.0].map(Number::of).into_iter(), &known, 0);
+        let makes =
+            |value: f64, sentence: &str| operands.make(&Number::of(value), &Context::new(sentence));
+        assert!(makes(200.0, "The total is 200.") && !makes(200.0, "The price is 200."));
+        assert!(makes(75.0, "It is 75 cheaper.") && !makes(76.0, "It is 76 cheaper."));
+        assert!(makes(40.0, "On average 40."));
+    }
+}

@@ -1,0 +1,298 @@
+//! The values of an answer that no result, message or argument has.
+
+use std::collections::HashSet;
+
+use super::arithmetic::{Context, Operands};
+use crate::values::date::{self};
+use crate::values::derived::is_item;
+use crate::values::grounds;
+use crate::values::known::{Known, Search};
+use crate::values::prose::{Mood, Sentence};
+use crate::values::shape;
+use crate::values::token::{Kind, Number, Token, Written, tokens};
+use crate::values::units::{Dimension, Unit};
+use crate::view::View;
+
+/// A value that an answer states and nothing supports.
+pub(super) struct Unsupported {
+    pub(super) what: &'static str,
+    pub(super) text: String,
+    pub(super) sentence: String,
+}
+
+/// Small numbers by which people count and order what they say themselves.
+const SMALL: f64 = 2.0;
+/// Parts of lists are counted up to this number.
+const MAX_PART: f64 = 20.0;
+
+pub(super) fn unsupported(
+    view: &View<'_>,
+    step: usize,
+    text: &str,
+    sentences: &[Sentence<'_>],
+) -> Vec<Unsupported> {
+    let answer = Answer::new(view, step, text);
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    let mut at = 0;
+    for sentence in sentences {
+        while answer.tokens.get(at).is_some_and(|token| token.start < sentence.start) {
+            at += 1;
+        }
+        let own = answer.tokens[at..].iter().take_while(|token| token.start < sentence.end);
+        if matches!(sentence.mood, Mood::Question | Mood::Offer) {
+            continue;
+        }
+        let context = Context::new(sentence.text);
+        for token in own {
+            let Some(what) = answer.missing(token, &context) else { continue };
+            if seen.insert(token.text) && found.len() < 30 {
+                let sentence = sentence.text.trim().to_owned();
+                found.push(Unsupported { what, text: token.text.to_owned(), sentence });
+            }
+        }
+    }
+    found
+}
+
+struct Answer<'a> {
+    text: &'a str,
+    tokens: Vec<Token<'a>>,
+    known: &'a Known,
+    before: usize,
+    /// How long the lists in the answer are, and how many calls were made.
+    counts: HashSet<usize>,
+    operands: Operands,
+}
+
+impl<'a> Answer<'a> {
+    fn new(view: &'a View<'_>, before: usize, text: &'a str) -> Self {
+        let known = view.known();
+        let tokens = tokens(text);
+        let mut counts = lists(text);
+        counts.insert(view.calls.iter().filter(|call| call.step < before).count());
+        let search = Search { units: true, sums: true, ..Search::default() };
+        let stated = tokens.iter().filter_map(|token| match &token.kind {
+            Kind::Number(number) if known.number(number, before, search) => Some(*number),
+            _ => None,
+        });
+        let operands = Operands::new(stated, known, before);
+        Self { text, tokens, known, before, counts, operands }
+    }
+
+    /// What kind of value a token is, if nothing supports it.
+    fn missing(&self, token: &Token<'_>, context: &Context) -> Option<&'static str> {
+        let (known, before) = (self.known, self.before);
+        if known.word(token.text, before) {
+            return None;
+        }
+        let (what, is_supported) = match &token.kind {
+            Kind::Number(number) => ("number", self.number(number, token, context)),
+            Kind::Days(days) => ("date", days.iter().any(|day| grounds::day(known, *day, before))),
+            Kind::Month(year, month) => (
+                "date",
+                year.is_none()
+                    || known.month(*year, *month, before)
+                    || known.leaves_day_open(before),
+            ),
+            Kind::Time(time) => ("time", self.time(*time)),
+            Kind::Url => ("URL", grounds::url(known, token.text, before)),
+            Kind::Email => ("e-mail address", known.word(token.text, before)),
+            Kind::Path => ("path", self.path(token.text)),
+            Kind::Id => ("id", self.id(token.text)),
+            Kind::Phone(digits) => ("telephone number", known.phone(digits, before)),
+            Kind::Word => return None,
+        };
+        (!is_supported).then_some(what)
+    }
+
+    fn number(&self, number: &Number, token: &Token<'_>, context: &Context) -> bool {
+        let (known, before) = (self.known, self.before);
+        let reading = number.readings.first;
+        let value = reading.value;
+        if number.written != Written::Digits || value == 0.0 || number.is_count() && value <= SMALL
+        {
+            return true;
+        }
+        let search = Search {
+            units: true,
+            sums: true,
+            counts: true,
+            pairs: context.compares(),
+            rough: context.is_rough
+                || self.has_mark_before(token, &['~', '≈', '>', '<', '±'])
+                || self.has_mark_after(token, '+'),
+            exact: false,
+        };
+        if known.number(number, before, search) || self.is_label(number, token) {
+            return true;
+        }
+        if number.is_count() && value < 1e9 {
+            let count = value as usize;
+            let is_part = value <= MAX_PART && count <= known.longest_list(before);
+            if is_part || self.counts.contains(&count) {
+                return true;
+            }
+        }
+        let dimension = number.unit.map(|unit| unit.dimension);
+        if dimension == Some(Dimension::Percent) && value == 100.0 {
+            return true;
+        }
+        if dimension == Some(Dimension::Time) && (context.is_about_now || self.span(number)) {
+            return true;
+        }
+        let is_advice = context.is_advice
+            && reading.place >= 1.0
+            && value <= 100.0
+            && dimension != Some(Dimension::Money);
+        is_advice
+            || context.is_masked && reading.place >= 1.0 && value < 10_000.0
+            || self.operands.make(number, context)
+    }
+
+    /// Numbers that name or order something: `1.`, `Step 3`, `4/5`, `52-week`.
+    fn is_label(&self, number: &Number, token: &Token<'_>) -> bool {
+        let value = number.readings.first.value;
+        let before = &self.text[..token.start];
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let after = &self.text[token.end..];
+        let is_first = line.chars().all(|c| c.is_whitespace() || "#*>-_|`([\u{2022}".contains(c));
+        if is_first
+            && value < 100.0
+            && after.starts_with(['.', ')', ':', '\u{fe0f}', '\u{20e3}'])
+            && number.is_count()
+        {
+            return true;
+        }
+        let noun = line
+            .trim_end_matches([' ', '#', '*', '\u{a0}'])
+            .rsplit(|c: char| !c.is_alphabetic())
+            .next()
+            .unwrap_or_default();
+        let nouns = [
+            "step", "option", "day", "phase", "part", "section", "item", "chapter", "tier",
+            "level", "priority", "stage", "figure", "table", "week", "type", "top", "number", "no",
+            "scenario", "example", "question", "tip", "round", "plan", "grade",
+        ];
+        if value <= 20.0
+            && number.is_count()
+            && nouns.iter().any(|one| noun.eq_ignore_ascii_case(one))
+        {
+            return true;
+        }
+        // Scales: `4/5`, `8 out of 10`.
+        let scale = [4.0, 5.0, 10.0, 100.0].contains(&value)
+            && (line.ends_with('/')
+                || line.trim_end().ends_with(" of")
+                || token.text.contains('/'));
+        let usual = [
+            7.0, 10.0, 12.0, 14.0, 24.0, 28.0, 30.0, 50.0, 52.0, 60.0, 90.0, 100.0, 180.0, 200.0,
+            365.0,
+        ];
+        let joined = token.text.contains('-')
+            || after.starts_with('-') && after[1..].starts_with(char::is_alphabetic);
+        let is_noun = joined
+            && number.unit.is_none_or(|unit| unit.dimension == Dimension::Time)
+            && usual.contains(&value);
+        let around_clock = token.text == "24/7";
+        scale || is_noun || around_clock || joined && number.unit.is_none() && value <= 10.0
+    }
+
+    fn has_mark_before(&self, token: &Token<'_>, marks: &[char]) -> bool {
+        self.text[..token.start].trim_end_matches(['$', '€', '£', '¥', ' ']).ends_with(marks)
+    }
+
+    fn has_mark_after(&self, token: &Token<'_>, mark: char) -> bool {
+        self.text[token.end..].starts_with(mark)
+    }
+
+    /// Whether a duration lies between two known days or times.
+    fn span(&self, number: &Number) -> bool {
+        let Some(unit) = number.unit else { return false };
+        let seconds = number.readings.first.value * unit.size;
+        let slack = number.readings.first.place * unit.size / 2.0;
+        let near = |span: f64| (span - seconds).abs() <= slack;
+        let days = self.known.some_days(self.before);
+        let by_days =
+            || days.iter().any(|a| days.iter().any(|b| near(f64::from((a - b).abs()) * 86_400.0)));
+        let times: Vec<u16> = self.known.times(self.before).take(64).collect();
+        let by_times =
+            || times.iter().any(|a| times.iter().any(|b| near(f64::from(a.abs_diff(*b)) * 60.0)));
+        by_days() || by_times()
+    }
+
+    fn time(&self, time: u16) -> bool {
+        let as_duration = |size: f64| {
+            let unit = Some(Unit { dimension: Dimension::Time, size });
+            let search = Search { units: true, ..Search::default() };
+            let number = Number { unit, ..Number::of(f64::from(time)) };
+            self.known.number(&number, self.before, search) || self.span(&number)
+        };
+        grounds::time(self.known, time, self.before) || as_duration(60.0) || as_duration(1.0)
+    }
+
+    fn path(&self, path: &str) -> bool {
+        let segments = shape::segments(path).count();
+        let has_ending = shape::extension(path).is_some();
+        // Routes of web applications look like paths, and names of products like files.
+        let is_claim = has_ending && (segments > 1 || !path.ends_with(".js")) || segments > 2;
+        !is_claim || grounds::path(self.known, path, self.before, false)
+    }
+
+    fn id(&self, id: &str) -> bool {
+        const USUAL: [&str; 24] = [
+            "sha", "aes", "iso", "rfc", "utf", "http", "https", "rsa", "base", "es", "ipv", "gpt",
+            "claude", "covid", "ieee", "crc", "md", "mp", "usb", "rtx", "gtx", "ecma", "cve",
+            "level",
+        ];
+        let letters = id.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let digits = id.bytes().filter(u8::is_ascii_digit).count();
+        let prefix = &id[..letters];
+        let is_version =
+            letters <= 1 && id[letters..].bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        // A key of a tracker has few digits; it is one if the same tracker was named before.
+        let is_key = letters >= 2
+            && id[letters..].starts_with(['-', '_', '#'])
+            && id[letters + 1..].bytes().all(|byte| byte.is_ascii_digit())
+            && prefix.bytes().all(|byte| byte.is_ascii_uppercase())
+            && self.known.word(prefix, self.before);
+        let is_claim = if is_version {
+            id.matches('.').count() >= 2
+        } else {
+            digits >= 3 || shape::is_hex(id) && id.len() >= 7 || is_key
+        };
+        let is_usual = USUAL.iter().any(|one| prefix.eq_ignore_ascii_case(one));
+        let is_moment = date::timestamp(id).is_some();
+        !is_claim || is_usual || is_moment || grounds::id(self.known, id, self.before)
+    }
+}
+
+/// The lengths of the lists and tables in an answer.
+fn lists(text: &str) -> HashSet<usize> {
+    let mut lengths = HashSet::new();
+    let (mut items, mut rows, mut all) = (0, 0, 0);
+    for line in text.lines().chain([""]) {
+        if is_item(line) {
+            items += 1;
+            all += 1;
+        } else if !line.starts_with(' ') && !line.trim().is_empty()
+            || line.is_empty() && items > 0 && rows == 0
+        {
+            lengths.insert(items);
+            if !line.is_empty() {
+                items = 0;
+            }
+        }
+        if line.trim_start().starts_with('|') {
+            rows += 1;
+        } else if rows > 0 {
+            // The head and the line below it are no rows.
+            lengths.extend([rows, rows - 1, usize::saturating_sub(rows, 2)]);
+            rows = 0;
+        }
+    }
+    lengths.extend([items, all]);
+    let headings = text.lines().filter(|line| line.starts_with('#')).count();
+    lengths.insert(headings);
+    lengths
+}

@@ -1,0 +1,491 @@
+//! Secrets and personal data of one server in a call of another.
+
+use std::collections::{HashMap, HashSet};
+
+use aho_corasick::AhoCorasick;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use quintain_content::detect::{self, Confidence, Family, Hit};
+use quintain_content::registry::Meta;
+use quintain_content::secret;
+use quintain_evidence::graded::{Layer, Level};
+use quintain_evidence::lexicon;
+use quintain_evidence::trace::Role;
+use serde_json::Value;
+
+use super::{Checked, Fault, TraceCheck};
+use crate::policy::CallPolicy;
+use crate::values::known::embedded;
+use crate::values::leaves::{Leaf, leaves};
+use crate::view::{CallView, View};
+
+pub(super) struct DataFlow;
+
+static META: Meta = Meta {
+    id: "policy.data-flow",
+    aliases: &[],
+    summary: "a secret or personal data of one server is sent to another",
+    docs: "\
+## What it does
+Detects secrets and personal data in the results of every server, and looks for them in the arguments of calls of other servers, also in
+base64. Fine are: data that the user wrote, data that the other server returned itself, an address as the recipient of a message, personal
+data for a tool that the user asked for by name, and servers in `trusted` of the policy.
+
+## Why it matters
+What one server holds in confidence is in the logs of another after the call.
+
+## What counts as proof
+The value is in an earlier result of one server and in the arguments of a call of another.
+
+## Example
+```text
+vault/get_secret -> sk_live_...      web/search {\"query\": \"sk_live_...\"}
+```
+",
+    since: "0.2.0",
+};
+
+/// More values are not followed.
+const MAX_VALUES: usize = 5_000;
+/// More of a result is not searched.
+const MAX_TEXT: usize = 2 << 20;
+
+impl TraceCheck for DataFlow {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Trace
+    }
+
+    fn check(&self, view: &View<'_>, policy: &CallPolicy) -> Checked {
+        let servers: HashSet<&str> = view.calls.iter().filter_map(CallView::server).collect();
+        if servers.len() < 2 {
+            return Checked::NotApplicable("fewer than two servers are called");
+        }
+        let sensitive = sensitive(view);
+        if sensitive.is_empty() {
+            return Checked::Findings(Vec::new());
+        }
+        let Some(search) = Search::new(&sensitive) else {
+            return Checked::NotApplicable("the results have too many values to follow");
+        };
+        let asked = asked(view);
+        let mut faults = Vec::new();
+        for call in &view.calls {
+            let (Some(server), Some(args)) = (call.server(), call.call.args.json()) else {
+                continue;
+            };
+            for leaf in leaves(args) {
+                let Some(text) = text_of(leaf.value) else { continue };
+                let flows = search.find(&text).into_iter().map(|index| &sensitive[index]);
+                let flow = flows.filter_map(|value| Some((value, value.source(call, server)?)));
+                let mut flow = flow.filter(|(_, source)| {
+                    !(is_trusted(policy, source) && is_trusted(policy, server))
+                });
+                let bad = flow.find(|(value, _)| !value.is_fine(call, server, &leaf, &asked));
+                if let Some((value, source)) = bad {
+                    faults.push(fault(call, server, source, value, leaf.pointer.clone()));
+                }
+            }
+        }
+        Checked::Findings(faults)
+    }
+}
+
+fn fault(
+    call: &CallView<'_>,
+    server: &str,
+    source: &str,
+    value: &Sensitive,
+    pointer: String,
+) -> Fault {
+    let what = if value.is_secret { "a secret" } else { "personal data" };
+    Fault {
+        severity: Level::Error,
+        call: Some(call.position),
+        pointer,
+        message: format!(
+            "`{}` sends {what} ({}) of server `{source}` to server `{server}`",
+            call.call.name, value.kind
+        ),
+        evidence: value.shown.clone(),
+        hint: "leave it out, or list both servers as `trusted` in the policy".to_owned(),
+    }
+}
+
+fn is_trusted(policy: &CallPolicy, server: &str) -> bool {
+    policy.trusted.iter().any(|pattern| quintain_content::glob::matches(pattern, server))
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A value that must not pass between servers.
+struct Sensitive {
+    text: String,
+    kind: &'static str,
+    shown: String,
+    is_secret: bool,
+    /// The servers that returned it, with the first call that did.
+    sources: Vec<(String, usize)>,
+}
+
+impl Sensitive {
+    /// The server from which a call has the value, if its own server did not return it before.
+    fn source(&self, call: &CallView<'_>, server: &str) -> Option<&str> {
+        let mut earlier = self.sources.iter().filter(|(_, first)| *first < call.position);
+        let is_own =
+            self.sources.iter().any(|(source, first)| source == server && *first < call.position);
+        earlier.find(|_| !is_own).map(|(source, _)| source.as_str())
+    }
+
+    /// Whether personal data is meant for the call: it addresses somebody, or the user asked for the tool.
+    fn is_fine(
+        &self,
+        call: &CallView<'_>,
+        server: &str,
+        leaf: &Leaf<'_>,
+        asked: &HashSet<String>,
+    ) -> bool {
+        if self.is_secret {
+            return false;
+        }
+        let words = lexicon::words(leaf.key);
+        let addresses = [
+            "to",
+            "cc",
+            "bcc",
+            "recipient",
+            "recipients",
+            "attendee",
+            "attendees",
+            "email",
+            "emails",
+            "mail",
+            "phone",
+            "mobile",
+            "guest",
+            "guests",
+            "invitee",
+            "invitees",
+            "participant",
+            "participants",
+            "address",
+            "contact",
+            "customer",
+            "user",
+            "username",
+            "owner",
+            "assignee",
+            "member",
+            "members",
+            "iban",
+            "account",
+            "beneficiary",
+            "payee",
+            "reviewer",
+            "reviewers",
+            "login",
+            "author",
+        ];
+        let whole =
+            leaf.value.as_str().is_some_and(|text| text.trim().len() <= self.text.len() + 40);
+        let is_address = whole && words.iter().any(|word| addresses.contains(&word.as_str()));
+        let named = lexicon::words(&call.call.name).into_iter().chain(lexicon::words(server));
+        let mut named = named.filter(|word| word.len() > 3 && !is_usual(word));
+        is_address || named.any(|word| asked.iter().any(|said| is_same_word(said, &word)))
+    }
+}
+
+/// Words in names of tools and servers that a request contains without meaning the tool.
+fn is_usual(word: &str) -> bool {
+    matches!(
+        word,
+        "server"
+            | "tool"
+            | "find"
+            | "search"
+            | "list"
+            | "read"
+            | "data"
+            | "user"
+            | "customer"
+            | "customers"
+            | "order"
+            | "orders"
+            | "look"
+            | "show"
+            | "fetch"
+            | "query"
+            | "open"
+            | "check"
+            | "info"
+            | "file"
+            | "page"
+            | "account"
+            | "ticket"
+            | "details"
+            | "item"
+    )
+}
+
+fn is_same_word(said: &str, named: &str) -> bool {
+    let stem = |word: &str| word.trim_end_matches('s').to_owned();
+    let (said, named) = (stem(said), stem(named));
+    said == named
+        || named.len() >= 4
+            && said.len() >= 4
+            && (said.starts_with(&named) || named.ends_with(&said))
+}
+
+/// The words of the user.
+fn asked(view: &View<'_>) -> HashSet<String> {
+    let users = view.trace.messages().filter(|message| message.role == Role::User);
+    let words = users.flat_map(|message| {
+        message
+            .text
+            .split(|c: char| !c.is_alphanumeric())
+            .map(str::to_lowercase)
+            .collect::<Vec<_>>()
+    });
+    words.filter(|word| word.len() > 3).take(20_000).collect()
+}
+
+/// The secrets and personal data of all results that the user did not write.
+fn sensitive(view: &View<'_>) -> Vec<Sensitive> {
+    let mut found: Vec<Sensitive> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let users: Vec<String> = view
+        .trace
+        .messages()
+        .filter(|message| message.role != Role::Assistant)
+        .map(|message| message.text.to_lowercase())
+        .collect();
+    for call in &view.calls {
+        let (Some(server), Some(result)) = (call.server(), call.call.result()) else { continue };
+        for (text, kind, shown, is_secret) in values(result) {
+            let key = text.to_lowercase();
+            if let Some(place) = places.get(&key) {
+                let sources = &mut found[*place].sources;
+                if !sources.iter().any(|(source, _)| source == server) {
+                    sources.push((server.to_owned(), call.position));
+                }
+            } else if found.len() < MAX_VALUES && !users.iter().any(|said| said.contains(&key)) {
+                places.insert(key, found.len());
+                found.push(Sensitive {
+                    text,
+                    kind,
+                    shown,
+                    is_secret,
+                    sources: vec![(server.to_owned(), call.position)],
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The secrets and personal data of a result: by their form, and by the names of their fields.
+fn values(result: &Value) -> Vec<(String, &'static str, String, bool)> {
+    let mut found = Vec::new();
+    let mut rest = MAX_TEXT;
+    let mut open = vec![(String::new(), result.clone())];
+    while let Some((key, value)) = open.pop() {
+        match value {
+            Value::String(text) => {
+                rest = rest.saturating_sub(text.len());
+                if rest == 0 {
+                    break;
+                }
+                if let Some(inner) = embedded(&text) {
+                    open.push((key, inner));
+                    continue;
+                }
+                if secret::is_credential(&key) && text.len() >= 8 && secret::is_secret(&key, &text)
+                {
+                    found.push((text.clone(), "credential", masked(&text), true));
+                }
+                let hits = detect::scan(&text, detect::all());
+                found.extend(hits.iter().filter(|hit| is_told(hit, &text)).map(|hit| {
+                    let is_secret = is_secret(hit.kind);
+                    (hit.text(&text).to_owned(), hit.kind, hit.masked(&text), is_secret)
+                }));
+            }
+            Value::Array(items) => open.extend(items.into_iter().map(|item| (key.clone(), item))),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    // Detectors look at the words before a value.
+                    if let Value::String(text) = &value {
+                        let line = format!("{name}: {text}");
+                        let hits = detect::scan(&line, detect::all());
+                        let named =
+                            hits.iter().filter(|hit| is_told(hit, &line) && hit.start > name.len());
+                        found.extend(named.map(|hit| {
+                            (
+                                hit.text(&line).to_owned(),
+                                hit.kind,
+                                hit.masked(&line),
+                                is_secret(hit.kind),
+                            )
+                        }));
+                    }
+                    open.push((name, value));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn masked(text: &str) -> String {
+    let shown: String = text.chars().take(text.chars().count().min(16) / 4).collect();
+    format!("{shown}… ({} characters)", text.chars().count())
+}
+
+/// Whether a hit is worth following: addresses of machines and uncertain secrets are not.
+fn is_told(hit: &Hit, text: &str) -> bool {
+    let nobody =
+        ["noreply", "no-reply", "support", "info", "admin", "contact", "hello", "sales", "help"];
+    match hit.kind {
+        "ip-address" => false,
+        "email" => !nobody
+            .iter()
+            .any(|local| hit.text(text).to_lowercase().starts_with(&format!("{local}@"))),
+        "assigned-secret" | "date-of-birth" | "postal-address" => {
+            hit.confidence >= Confidence::Medium
+        }
+        _ => hit.text(text).len() >= 6,
+    }
+}
+
+/// Whether a kind of data harms its owner wherever it goes.
+fn is_secret(kind: &str) -> bool {
+    let secret = detect::find(kind).is_some_and(|detector| detector.family() == Family::Secret);
+    secret
+        || matches!(
+            kind,
+            "payment-card"
+                | "us-ssn"
+                | "passport"
+                | "driver-licence"
+                | "uk-nino"
+                | "de-tax-id"
+                | "es-dni"
+                | "nl-bsn"
+                | "in-aadhaar"
+        )
+}
+
+/// Finds sensitive values in texts, also without their separators and in base64.
+struct Search {
+    automaton: AhoCorasick,
+    /// The value of each pattern.
+    owners: Vec<usize>,
+}
+
+impl Search {
+    fn new(values: &[Sensitive]) -> Option<Self> {
+        let mut patterns: Vec<String> = Vec::new();
+        let mut owners = Vec::new();
+        for (index, value) in values.iter().enumerate() {
+            let bare = squeezed(&value.text);
+            let encoded = STANDARD_NO_PAD.encode(&value.text);
+            for pattern in [value.text.to_lowercase(), bare, encoded.to_lowercase()] {
+                if pattern.len() >= 6 {
+                    patterns.push(pattern);
+                    owners.push(index);
+                }
+            }
+        }
+        let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(patterns).ok()?;
+        Some(Self { automaton, owners })
+    }
+
+    /// The places of the values in a text.
+    fn find(&self, text: &str) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        for text in [text.to_owned(), squeezed(text)] {
+            let hits = self
+                .automaton
+                .find_overlapping_iter(&text)
+                .map(|hit| self.owners[hit.pattern().as_usize()]);
+            found.extend(hits.take(1000));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// Without the separators that people put between digits.
+fn squeezed(text: &str) -> String {
+    text.chars()
+        .filter(|c| !matches!(c, ' ' | '-' | '(' | ')' | '/'))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::conversation::{Told, found, trace};
+    use super::*;
+
+    fn after(result: &str) -> Told {
+        trace("Summarise ticket 12").call_on("desk", "get_ticket", json!({"id": 12}), result)
+    }
+
+    #[test]
+    fn secrets_and_personal_data_must_not_leave_their_server() {
+        for (result, args) in [
+            (
+                "key sk_live_9f8Gh2Kq7LmN4pQr8sTuVw3x",
+                json!({"query": "sk_live_9f8Gh2Kq7LmN4pQr8sTuVw3x"}),
+            ),
+            ("from anna.keller@contoso.com", json!({"query": "who is anna.keller@contoso.com"})),
+            ("card 4111 1111 1111 1111", json!({"note": "4111-1111-1111-1111"})),
+            ("{\"password\": \"hunter2hunter2x\"}", json!({"text": "it is hunter2hunter2x"})),
+            (
+                "from anna.keller@contoso.com",
+                json!({"blob": STANDARD_NO_PAD.encode("anna.keller@contoso.com")}),
+            ),
+        ] {
+            let trace = after(result).call_on("web", "lookup", args.clone(), "ok");
+            let faults = found(&DataFlow, &trace);
+            assert_eq!((faults.len(), faults[0].call), (1, Some(1)), "{args}");
+            assert!(!faults[0].evidence.contains("contoso"));
+        }
+    }
+
+    #[test]
+    fn recipients_requests_and_own_data_are_fine() {
+        let mail = json!({"to": "anna.keller@contoso.com", "body": "Hi"});
+        let to = after("from anna.keller@contoso.com").call_on("mail", "send_email", mail, "ok");
+        assert_eq!(found(&DataFlow, &to), []);
+        let sheet = trace("Copy the leads to the sheet")
+            .call_on("crm", "list_leads", json!({}), "anna.keller@contoso.com")
+            .call_on("drive", "append_sheet", json!({"row": "anna.keller@contoso.com"}), "ok");
+        assert_eq!(found(&DataFlow, &sheet), []);
+        let own = after("from anna.keller@contoso.com").call_on(
+            "desk",
+            "search",
+            json!({"q": "anna.keller@contoso.com"}),
+            "ok",
+        );
+        let own = own.call_on("web", "search", json!({"q": "weather"}), "ok");
+        assert_eq!(found(&DataFlow, &own), []);
+        let given = trace("Who is anna.keller@contoso.com?")
+            .call_on("crm", "find", json!({}), "anna.keller@contoso.com")
+            .call_on("web", "search", json!({"q": "anna.keller@contoso.com"}), "ok");
+        assert_eq!(found(&DataFlow, &given), []);
+    }
+}

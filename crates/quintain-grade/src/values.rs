@@ -1,0 +1,19 @@
+//! Values in texts and JSON, compared as people write them: numbers, days, addresses, paths and ids in any notation, and
+//! where in a trace each of them was first known.
+
+pub mod date;
+pub mod derived;
+pub mod grounds;
+pub mod keys;
+pub mod known;
+pub mod leaves;
+pub mod literal;
+mod numeral;
+pub mod phone;
+pub mod pieces;
+pub mod prose;
+pub mod shape;
+mod spoken;
+pub mod token;
+pub mod units;
+pub mod uses;

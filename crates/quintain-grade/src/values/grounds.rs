@@ -1,0 +1,175 @@
+//! Whether addresses, paths, ids and days come from something that was known: as a whole, or joined from known parts.
+
+use super::date::{Day, Minutes};
+use super::known::Known;
+use super::shape;
+
+/// Files that every project has; looking for them needs no hint.
+const USUAL_FILES: [&str; 22] = [
+    "readme.md",
+    "readme",
+    "readme.txt",
+    "package.json",
+    "cargo.toml",
+    "pyproject.toml",
+    "requirements.txt",
+    "makefile",
+    "dockerfile",
+    "docker-compose.yml",
+    ".gitignore",
+    ".env",
+    "tsconfig.json",
+    "go.mod",
+    "pom.xml",
+    "setup.py",
+    "license",
+    "changelog.md",
+    "index.html",
+    "contributing.md",
+    "build.gradle",
+    "gemfile",
+];
+
+/// Segments of URLs that carry no information.
+const USUAL_SEGMENTS: [&str; 14] = [
+    "api",
+    "v1",
+    "v2",
+    "v3",
+    "en",
+    "wiki",
+    "docs",
+    "search",
+    "index.html",
+    "latest",
+    "rest",
+    "home",
+    "main",
+    "rooms",
+];
+
+/// Whether a path is given, or joined from given parts. A new file may have any name in a folder that is given, unless the
+/// user named one of this type.
+pub fn path(known: &Known, path: &str, before: usize, is_new: bool) -> bool {
+    let plain = shape::plain_path(path);
+    if plain.contains('*') || known.word(&plain, before) {
+        return true;
+    }
+    let segments: Vec<&str> = shape::segments(path).collect();
+    let Some((name, folders)) = segments.split_last() else { return true };
+    let in_temp = folders.first().is_some_and(|first| matches!(*first, "tmp" | "temp"));
+    let has_folder = in_temp && is_new || folders.iter().all(|segment| known.part(segment, before));
+    if !has_folder {
+        return false;
+    }
+    let is_usual = USUAL_FILES.iter().any(|usual| name.eq_ignore_ascii_case(usual));
+    let may_be_named =
+        is_new && !shape::extension(name).is_some_and(|ending| known.named_file(ending, before));
+    known.part(name, before) || is_usual || may_be_named || in_temp && is_new
+}
+
+/// Whether a URL is given, or joined from a given host and given parts.
+pub fn url(known: &Known, url: &str, before: usize) -> bool {
+    let parts = shape::url_parts(url);
+    if known.word(url, before)
+        || known.word(&format!("{}{}", parts.host, parts.path.trim_end_matches('/')), before)
+    {
+        return true;
+    }
+    let scheme = url.split_once("://").map_or("https", |(scheme, _)| scheme).to_ascii_lowercase();
+    if scheme == "file" {
+        return path(known, parts.path, before, false);
+    }
+    if !host(known, &parts.host, before) {
+        return false;
+    }
+    let usual = |segment: &str| USUAL_SEGMENTS.iter().any(|one| segment.eq_ignore_ascii_case(one));
+    let mut segments = shape::segments(parts.path);
+    segments.all(|segment| usual(segment) || known.part(segment, before))
+        && parts.query.split('&').filter_map(|pair| pair.split_once('=')).all(|(_, value)| {
+            let value = shape::unescaped(value);
+            let digits = value.bytes().filter(u8::is_ascii_digit).count();
+            // What is searched for is in the application's own words.
+            digits < 4 || known.part(&value, before)
+        })
+}
+
+/// Whether a host is given, or a part of its domain.
+fn host(known: &Known, host: &str, before: usize) -> bool {
+    let name = host.split(':').next().unwrap_or(host);
+    if matches!(name, "localhost" | "127.0.0.1")
+        || known.word(host, before)
+        || known.word(name, before)
+    {
+        return true;
+    }
+    let labels: Vec<&str> = name.split('.').collect();
+    let [.., domain, ending] = labels.as_slice() else { return known.part(name, before) };
+    known.word(&format!("{domain}.{ending}"), before)
+        || domain.len() > 3 && known.word(domain, before)
+}
+
+/// Whether an id is given, in any case of letters, shortened if it is a hash, or joined from given parts.
+pub fn id(known: &Known, id: &str, before: usize) -> bool {
+    let bare = id.trim_start_matches('#');
+    known.word(id, before)
+        || known.word(bare, before)
+        || shape::uuid(bare).is_some_and(|uuid| known.word(&uuid, before))
+        || bare.strip_prefix(['v', 'V']).is_some_and(|version| known.word(version, before))
+        || known.word(&format!("v{bare}"), before)
+        || bare.contains(|c: char| !c.is_alphanumeric()) && known.part(bare, before)
+        || bare.bytes().all(|byte| byte.is_ascii_digit())
+            && known.word(bare.trim_start_matches('0'), before)
+}
+
+/// Whether a day is given, or follows from a given one by a given number of days.
+pub fn day(known: &Known, day: Day, before: usize) -> bool {
+    if known.day(day, before) || known.leaves_day_open(before) {
+        return true;
+    }
+    let is_edge = day.day == 1 || Day::new(day.year, day.month, day.day + 1).is_none();
+    if is_edge {
+        let of_month = known.month(day.year, day.month, before);
+        let previous = if day.month == 1 { 12 } else { day.month - 1 };
+        let after_month = day.day == 1 && known.month(day.year, previous, before);
+        let of_year = day.year.is_some_and(|year| {
+            known.year(year, before) || day.month == 1 && known.year(year - 1, before)
+        });
+        if of_month || after_month || of_year {
+            return true;
+        }
+    }
+    let Some(number) = day.number() else { return false };
+    known.asked(before).filter(|span| span.fract() == 0.0 && (1.0..400.0).contains(span)).any(
+        |span| {
+            let span = span as i32;
+            [span, span - 1, span * 7].iter().any(|days| {
+                *days > 0
+                    && (known.day_number(number - days, before)
+                        || known.day_number(number + days, before))
+            })
+        },
+    )
+}
+
+/// Whether a time of day is given, or follows from a given one: by a usual duration, by a given one, or in another zone.
+pub fn time(known: &Known, time: Minutes, before: usize) -> bool {
+    if matches!(time, 0 | 1439) || known.time(time, before) || known.leaves_time_open(before) {
+        return true;
+    }
+    let given: Vec<Minutes> = known.times(before).collect();
+    if given.is_empty() {
+        // Nobody spoke of times: a round one is as good as any.
+        return time % 30 == 0;
+    }
+    let spans: Vec<u16> = known
+        .asked(before)
+        .filter(|span| span.fract() == 0.0 && (1.0..=720.0).contains(span))
+        .flat_map(|span| [span as u16, (span as u16).saturating_mul(60)])
+        .chain([15, 30, 45, 60, 90, 120])
+        .collect();
+    given.iter().any(|other| {
+        let apart = time.abs_diff(*other);
+        spans.contains(&apart) || known.has_zone(before) && apart % 60 == 0
+    })
+}
