@@ -17,7 +17,10 @@ use super::{Client, Config, Document, Scope, read};
 #[derive(Debug, Clone)]
 pub enum NewLaunch {
     /// A program with words that precede the recorded command.
-    Before { program: String, words: Vec<String> },
+    Before {
+        program: String,
+        words: Vec<String>,
+    },
     Url(String),
 }
 
@@ -112,7 +115,8 @@ fn changes(node: &Node, text: &str, new: &NewLaunch) -> Option<Vec<Change>> {
     let (program, front) = match new {
         NewLaunch::Url(url) => {
             let keys = ["url", "serverUrl", "httpUrl", "uri"];
-            let old = keys.iter().find_map(|key| node.get(key)).filter(|old| old.raw().is_some())?;
+            let old =
+                keys.iter().find_map(|key| node.get(key)).filter(|old| old.raw().is_some())?;
             return Some(vec![(place(old), json(url))]);
         }
         NewLaunch::Before { program, words } => (program, words),
@@ -250,7 +254,9 @@ mod tests {
         let opencode = r#"{"mcp": {"a": {"type": "local", "command": ["x", "y"]}}}"#;
         assert_eq!(
             changed("opencode", "opencode.jsonc", opencode).as_deref(),
-            Ok(r#"{"mcp": {"a": {"type": "local", "command": ["/q", "record", "-o", "/c.jsonl", "--", "x", "y"]}}}"#)
+            Ok(
+                r#"{"mcp": {"a": {"type": "local", "command": ["/q", "record", "-o", "/c.jsonl", "--", "x", "y"]}}}"#
+            )
         );
         let zed = r#"{"context_servers": {"a": {"command": {"path": "x", "args": ["y"]}}}}"#;
         assert!(changed("zed", "settings.json", zed).unwrap().contains(r#""--", "x", "y"]"#));
@@ -260,8 +266,13 @@ mod tests {
     fn the_entry_of_the_named_project_changes() {
         let text = r#"{"mcpServers":{"a":{"command":"x"}},"projects":{"/p":{"mcpServers":{"a":{"command":"x"}}}}}"#;
         let entry = EntryName { name: "a", project: Some("/p") };
-        let edited = edit(client("claude-code"), Path::new(".claude.json"), text, entry, &before()).unwrap();
-        assert!(edited.text.starts_with(r#"{"mcpServers":{"a":{"command":"x"}},"#), "{}", edited.text);
+        let edited =
+            edit(client("claude-code"), Path::new(".claude.json"), text, entry, &before()).unwrap();
+        assert!(
+            edited.text.starts_with(r#"{"mcpServers":{"a":{"command":"x"}},"#),
+            "{}",
+            edited.text
+        );
         assert_eq!(edited.before, r#"{"command":"x"}"#);
         assert!(edited.after.contains("/c.jsonl"));
     }
@@ -271,7 +282,8 @@ mod tests {
         let text = r#"{"mcpServers":{"a":{"serverUrl": "https://h/mcp", "headers":{"K":"v"}}}}"#;
         let entry = EntryName { name: "a", project: None };
         let new = NewLaunch::Url("http://127.0.0.1:8/mcp".into());
-        let edited = edit(client("windsurf"), Path::new("mcp_config.json"), text, entry, &new).unwrap();
+        let edited =
+            edit(client("windsurf"), Path::new("mcp_config.json"), text, entry, &new).unwrap();
         assert_eq!(edited.text, text.replace("https://h/mcp", "http://127.0.0.1:8/mcp"));
     }
 
@@ -279,9 +291,21 @@ mod tests {
     fn what_cannot_be_edited_safely_is_refused() {
         let codex = "[mcp_servers.a]\ncommand = \"x\"\n";
         assert_eq!(changed("codex", "config.toml", codex), Err(EditError::Format("TOML")));
-        assert_eq!(changed("goose", "config.yaml", "extensions: {a: {cmd: x}}"), Err(EditError::Format("YAML")));
-        assert_eq!(changed("cursor", "mcp.json", r#"{"mcpServers":{"b":{"command":"x"}}}"#), Err(EditError::NotFound));
-        assert_eq!(changed("cursor", "mcp.json", r#"{"mcpServers":{"a":{"url":"http://h"}}}"#), Err(EditError::Form));
-        assert_eq!(changed("cursor", "mcp.json", r#"{"mcpServers":{"a":{"command":"x","args":7}}}"#), Err(EditError::Form));
+        assert_eq!(
+            changed("goose", "config.yaml", "extensions: {a: {cmd: x}}"),
+            Err(EditError::Format("YAML"))
+        );
+        assert_eq!(
+            changed("cursor", "mcp.json", r#"{"mcpServers":{"b":{"command":"x"}}}"#),
+            Err(EditError::NotFound)
+        );
+        assert_eq!(
+            changed("cursor", "mcp.json", r#"{"mcpServers":{"a":{"url":"http://h"}}}"#),
+            Err(EditError::Form)
+        );
+        assert_eq!(
+            changed("cursor", "mcp.json", r#"{"mcpServers":{"a":{"command":"x","args":7}}}"#),
+            Err(EditError::Form)
+        );
     }
 }

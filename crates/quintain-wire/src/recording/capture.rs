@@ -144,7 +144,8 @@ impl Capture {
         state.totals.calls += batch.totals.calls;
         state.totals.errors += batch.totals.errors;
         let Some(file) = &mut state.file else { return };
-        let length = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|found| found.len());
+        let length =
+            file.metadata().ok().filter(std::fs::Metadata::is_file).map(|found| found.len());
         if let Err(error) = write_all(file, &batch.pieces) {
             // Without the part that was written, the capture ends with a whole line.
             let _ = length.map(|length| file.set_len(length));
@@ -196,7 +197,8 @@ impl<'a> Batch<'a> {
     /// Adds a frame: a message with its numbers as written, or the text where it is not JSON.
     pub(super) fn frame(&mut self, meta: FrameMeta<'_>, bytes: &'a [u8], masking: &Masking) {
         self.totals.frames += 1;
-        let content = if meta.whole.is_some() { Content::of_text(bytes) } else { Content::of(bytes) };
+        let content =
+            if meta.whole.is_some() { Content::of_text(bytes) } else { Content::of(bytes) };
         self.open("{");
         self.add(&format!(
             r#""t":{},"direction":"{}","transport":"{}""#,
@@ -323,7 +325,8 @@ impl Head<'_> {
         let failed = |result: &&RawValue| {
             serde_json::from_str::<ToolResult>(result.get()).is_ok_and(|result| result.is_error)
         };
-        self.error.is_some_and(|error| error.get() != "null") || self.result.as_ref().is_some_and(failed)
+        self.error.is_some_and(|error| error.get() != "null")
+            || self.result.as_ref().is_some_and(failed)
     }
 }
 
@@ -342,7 +345,9 @@ impl<'a> Content<'a> {
         };
         let kind = match raw.get().as_bytes().first() {
             Some(b'{') => serde_json::from_str::<Head<'_>>(raw.get()).map(|head| count(&[head])),
-            Some(b'[') => serde_json::from_str::<Vec<Head<'_>>>(raw.get()).map(|heads| count(&heads)),
+            Some(b'[') => {
+                serde_json::from_str::<Vec<Head<'_>>>(raw.get()).map(|heads| count(&heads))
+            }
             _ => Ok(MessageKind::Errors(0)),
         };
         Self::Json(raw.get(), kind.unwrap_or(MessageKind::Errors(0)))
@@ -379,15 +384,21 @@ mod tests {
 
     #[test]
     fn a_message_keeps_its_numbers_and_a_line_of_its_own() {
-        let (_, text, _) = frame(Side::Client, b"{\"id\":\r\n 12345678901234567890123, \"x\":1.50}");
-        assert!(text.ends_with("\"frame\":{\"id\":   12345678901234567890123, \"x\":1.50}}\n"), "{text}");
+        let (_, text, _) =
+            frame(Side::Client, b"{\"id\":\r\n 12345678901234567890123, \"x\":1.50}");
+        assert!(
+            text.ends_with("\"frame\":{\"id\":   12345678901234567890123, \"x\":1.50}}\n"),
+            "{text}"
+        );
         assert_eq!(text.lines().count(), 1);
     }
 
     #[test]
     fn unusual_json_is_kept_as_json() {
         let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
-        for json in [r#"{"a":"\ud800","b":1e400}"#, r#"{"a":1,"a":2}"#, r#"[{"id":1,"method":"x"}]"#, &deep] {
+        for json in
+            [r#"{"a":"\ud800","b":1e400}"#, r#"{"a":1,"a":2}"#, r#"[{"id":1,"method":"x"}]"#, &deep]
+        {
             let (_, text, _) = lines_unparsed(json.as_bytes());
             assert!(text.ends_with(&format!("\"frame\":{json}}}\n")), "{json:.40}");
         }

@@ -36,7 +36,8 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
                     return Some(Token { kind, place: start..at });
                 }
                 b'-' | b'0'..=b'9' => {
-                    let part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+                    let part =
+                        |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
                     at += bytes[start..].iter().take_while(|byte| part(byte)).count();
                     return Some(Token { kind: Kind::Number, place: start..at });
                 }

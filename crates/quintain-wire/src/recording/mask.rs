@@ -144,7 +144,10 @@ impl Masking {
     pub(super) fn learn_head(&self, headers: &HeaderMap, query: &str) {
         for (name, value) in headers {
             let value = String::from_utf8_lossy(value.as_bytes());
-            self.rules.of_header(name.as_str(), &value).iter().for_each(|secret| self.learn(secret));
+            self.rules
+                .of_header(name.as_str(), &value)
+                .iter()
+                .for_each(|secret| self.learn(secret));
         }
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
             self.rules.of_header(&name, &value).iter().for_each(|secret| self.learn(secret));
@@ -212,8 +215,14 @@ pub(super) mod tests {
             (r#"{ "a" : 1.50, "b":"x" }"#, r#"{ "a" : 1.50, "b":"x" }"#),
             (r#"{"a":"known\u002bsecret\/value","n":1E400}"#, r#"{"a":"***","n":1E400}"#),
             (r#"{"a":"say sk-1\/2 twice"}"#, r#"{"a":"say *** twice"}"#),
-            (r#"{"password" : "hunter2hunter2","b":"hunter2hunter2"}"#, r#"{"password" : "***","b":"***"}"#),
-            (r#"{"password":{"type":"string"},"k\u006eown+secret/value":1}"#, r#"{"password":{"type":"string"},"***":1}"#),
+            (
+                r#"{"password" : "hunter2hunter2","b":"hunter2hunter2"}"#,
+                r#"{"password" : "***","b":"***"}"#,
+            ),
+            (
+                r#"{"password":{"type":"string"},"k\u006eown+secret/value":1}"#,
+                r#"{"password":{"type":"string"},"***":1}"#,
+            ),
         ] {
             assert_eq!(masking.json(text), expected);
         }

@@ -179,7 +179,8 @@ impl LineRecorder {
             return;
         };
         let (ended, rest) = bytes.split_at(end + 1);
-        let mut lines = ended.split_inclusive(|byte| *byte == b'\n').map(|line| &line[..line.len() - 1]);
+        let mut lines =
+            ended.split_inclusive(|byte| *byte == b'\n').map(|line| &line[..line.len() - 1]);
         if !self.line.is_empty() || self.whole.is_some() {
             self.append(lines.next().unwrap_or_default());
             let first = std::mem::take(&mut self.line);
@@ -235,14 +236,8 @@ mod signals {
     use tokio::signal::unix::{Signal as Listener, SignalKind, signal};
 
     /// Signals that programs handle, by their numbers.
-    const HANDED_ON: [Signal; 6] = [
-        Signal::TERM,
-        Signal::INT,
-        Signal::HUP,
-        Signal::QUIT,
-        Signal::USR1,
-        Signal::USR2,
-    ];
+    const HANDED_ON: [Signal; 6] =
+        [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT, Signal::USR1, Signal::USR2];
 
     pub(super) struct Signals(Vec<(i32, Listener)>);
 

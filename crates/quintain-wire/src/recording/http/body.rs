@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -13,6 +14,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use serde_json::{Map, Value, json};
+use tokio::time::Sleep;
 
 use super::decode::Decoder;
 use super::endpoint::EndpointRewriter;
@@ -20,6 +22,9 @@ use crate::message::TooLong;
 use crate::recording::capture::{Batch, Capture, FrameMeta, Side};
 use crate::recording::{HEAD_OF_LONG_FRAME, MAX_FRAME};
 use crate::transport::events::{Event, Events};
+
+/// How long to wait before a connection is cut, because an error discards what is not written yet.
+const CUT: Duration = Duration::from_millis(20);
 
 /// A response body that is recorded while it passes.
 pub(super) struct RecordedBody {
@@ -30,7 +35,7 @@ pub(super) struct RecordedBody {
     /// The last chunk of a JSON document, as far as is known.
     held: Option<Bytes>,
     trailers: Option<HeaderMap>,
-    failed: Option<hyper::Error>,
+    failed: Option<(hyper::Error, Pin<Box<Sleep>>)>,
     ended: bool,
 }
 
@@ -92,8 +97,11 @@ impl Body for RecordedBody {
                 if let Some(trailers) = this.trailers.take() {
                     return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
                 }
-                // A body that the server cut must not look complete.
-                return Poll::Ready(this.failed.take().map(Err));
+                // A body that the server cut must not look complete. What came before it is written first.
+                if let Some((_, delay)) = &mut this.failed {
+                    ready!(delay.as_mut().poll(context));
+                }
+                return Poll::Ready(this.failed.take().map(|(error, _)| Err(error)));
             }
             match ready!(Pin::new(&mut this.inner).poll_frame(context)) {
                 Some(Ok(frame)) => match frame.into_data() {
@@ -109,7 +117,7 @@ impl Body for RecordedBody {
                     }
                 },
                 Some(Err(error)) => {
-                    this.failed = Some(error);
+                    this.failed = Some((error, Box::pin(tokio::time::sleep(CUT))));
                     this.finish("cut by the server");
                 }
                 None => this.finish("complete"),

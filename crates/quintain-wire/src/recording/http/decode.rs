@@ -82,7 +82,9 @@ mod tests {
     fn decoded(encoding: &str, chunks: &[&[u8]]) -> (Vec<u8>, bool) {
         let mut decoder = Decoder::new(Some(encoding));
         let mut text = Vec::new();
-        chunks.iter().for_each(|chunk| decoder.decode(chunk, |piece| text.extend_from_slice(piece)));
+        chunks
+            .iter()
+            .for_each(|chunk| decoder.decode(chunk, |piece| text.extend_from_slice(piece)));
         (text, decoder.is_opaque())
     }
 
@@ -102,7 +104,11 @@ mod tests {
             ("identity", text.clone().into_bytes()),
         ] {
             let chunks: Vec<&[u8]> = bytes.chunks(7).collect();
-            assert_eq!(decoded(encoding, &chunks), (text.clone().into_bytes(), false), "{encoding}");
+            assert_eq!(
+                decoded(encoding, &chunks),
+                (text.clone().into_bytes(), false),
+                "{encoding}"
+            );
         }
     }
 

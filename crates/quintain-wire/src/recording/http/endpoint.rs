@@ -87,7 +87,8 @@ impl EndpointRewriter {
         }
         let is_end = matches!(byte, b'\n' | b'\r');
         let body = if is_end { &self.held[..self.held.len() - 1] } else { &self.held[..] };
-        let start = body.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+        let start =
+            body.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
         let line = body[start..].strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&body[start..]);
         if let Some(kind) = value(line, b"event") {
             return if is_end { kind == b"endpoint" } else { b"endpoint".starts_with(kind) };
@@ -98,7 +99,8 @@ impl EndpointRewriter {
                 data[..length].eq_ignore_ascii_case(&word[..length])
             };
             // An empty first line of data cannot be a URL.
-            return [&b"http:"[..], b"https:", b"//"].into_iter().any(starts) && !(is_end && data.is_empty());
+            return [&b"http:"[..], b"https:", b"//"].into_iter().any(starts)
+                && !(is_end && data.is_empty());
         }
         true
     }
@@ -180,11 +182,26 @@ mod tests {
     #[test]
     fn an_absolute_endpoint_of_the_server_leads_to_the_proxy() {
         for (sent, passed) in [
-            ("event: endpoint\ndata: http://127.0.0.1:3000/m?s=1\n\n", "event: endpoint\ndata: http://localhost:9/m?s=1\n\n"),
-            ("data: http://localhost:3000/m\r\nevent: endpoint\r\n\r\n", "data: http://localhost:9/m\r\nevent: endpoint\r\n\r\n"),
-            (": hi\n\n: more\nevent:endpoint\rdata:HTTP://127.0.0.1:3000\r\r", ": hi\n\n: more\nevent:endpoint\rdata:http://localhost:9\r\r"),
-            ("\u{feff}event: endpoint\ndata: //127.0.0.1:3000/m\n\ndata: x\n\n", "\u{feff}event: endpoint\ndata: http://localhost:9/m\n\ndata: x\n\n"),
-            ("id: 1\nevent: endpoint\nid: 2\ndata: http://127.0.0.1:3000?x\n\n", "id: 1\nevent: endpoint\nid: 2\ndata: http://localhost:9?x\n\n"),
+            (
+                "event: endpoint\ndata: http://127.0.0.1:3000/m?s=1\n\n",
+                "event: endpoint\ndata: http://localhost:9/m?s=1\n\n",
+            ),
+            (
+                "data: http://localhost:3000/m\r\nevent: endpoint\r\n\r\n",
+                "data: http://localhost:9/m\r\nevent: endpoint\r\n\r\n",
+            ),
+            (
+                ": hi\n\n: more\nevent:endpoint\rdata:HTTP://127.0.0.1:3000\r\r",
+                ": hi\n\n: more\nevent:endpoint\rdata:http://localhost:9\r\r",
+            ),
+            (
+                "\u{feff}event: endpoint\ndata: //127.0.0.1:3000/m\n\ndata: x\n\n",
+                "\u{feff}event: endpoint\ndata: http://localhost:9/m\n\ndata: x\n\n",
+            ),
+            (
+                "id: 1\nevent: endpoint\nid: 2\ndata: http://127.0.0.1:3000?x\n\n",
+                "id: 1\nevent: endpoint\nid: 2\ndata: http://localhost:9?x\n\n",
+            ),
         ] {
             assert_eq!(rewrite(&[sent.as_bytes()]), passed);
             let bytes: Vec<&[u8]> = sent.as_bytes().chunks(1).collect();
@@ -212,7 +229,15 @@ mod tests {
     #[test]
     fn what_cannot_be_an_endpoint_is_passed_on_at_once() {
         let upstream: Url = "http://h/sse".parse().unwrap();
-        for start in ["data: {\"a\"", "event: m", "event: message\nda", ": ping\n", ":\r\n\r\n", "data: /m", "data:h1"] {
+        for start in [
+            "data: {\"a\"",
+            "event: m",
+            "event: message\nda",
+            ": ping\n",
+            ":\r\n\r\n",
+            "data: /m",
+            "data:h1",
+        ] {
             let mut rewriter = EndpointRewriter::new(upstream.clone(), "http://p".to_owned());
             assert_eq!(rewriter.push(start.as_bytes()), start.as_bytes(), "{start}");
         }

@@ -68,7 +68,14 @@ mod tests {
     #[test]
     fn only_names_of_this_machine_reach_a_local_server() {
         let guard = Guard::new("127.0.0.1:80".parse().unwrap(), false);
-        for host in ["localhost:80", "LOCALHOST", "127.0.0.1:1", "[::1]:80", "a.localhost", "[::ffff:127.0.0.1]"] {
+        for host in [
+            "localhost:80",
+            "LOCALHOST",
+            "127.0.0.1:1",
+            "[::1]:80",
+            "a.localhost",
+            "[::ffff:127.0.0.1]",
+        ] {
             assert!(accepts(guard, "host", host), "{host}");
         }
         for host in ["evil.example", "localhost.evil.example", "10.0.0.1", "", "0.0.0.0"] {

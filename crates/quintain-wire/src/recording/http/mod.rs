@@ -19,7 +19,9 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING};
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version,
+};
 use http_body_util::{BodyExt, Empty, Full, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
 use hyper::server::conn::http1;
@@ -73,7 +75,8 @@ impl Target {
                 let decoded = url::form_urlencoded::parse(pairs.as_bytes()).next();
                 decoded.map(|(_, text)| text.into_owned()).unwrap_or_default()
             };
-            let (user, password) = (plain(url.username()), plain(url.password().unwrap_or_default()));
+            let (user, password) =
+                (plain(url.username()), plain(url.password().unwrap_or_default()));
             let basic = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
             headers.extend(basic.parse().ok().map(|value| (AUTHORIZATION, value)));
             let _ = url.set_username("");
@@ -228,7 +231,8 @@ impl Proxy {
         details.insert("path".to_owned(), masking.path(path).into());
         details.insert("headers".to_owned(), self.headers(&head.headers));
         let (via, session) = self.sessions.of_request(path, &head.headers);
-        let meta = FrameMeta { exchange: Some(*exchange), session, ..FrameMeta::new(Side::Client, via) };
+        let meta =
+            FrameMeta { exchange: Some(*exchange), session, ..FrameMeta::new(Side::Client, via) };
         let mut batch = Batch::default();
         batch.note("request", details, masking);
         self.capture.write(batch);
@@ -299,7 +303,8 @@ impl Proxy {
         let path = request.uri.path_and_query().map_or("/", PathAndQuery::as_str);
         let (via, session) = self.sessions.of_response(path, &request.headers, &head.headers);
         self.note_response(exchange, head.status, &head.headers);
-        let meta = FrameMeta { exchange: Some(exchange), session, ..FrameMeta::new(Side::Server, via) };
+        let meta =
+            FrameMeta { exchange: Some(exchange), session, ..FrameMeta::new(Side::Server, via) };
         let is_stream = request.method == Method::GET && is_event_stream(&head.headers);
         let rewriter = (is_stream && !head.headers.contains_key(CONTENT_LENGTH)).then(|| {
             let own = request.headers.get(HOST).and_then(|host| host.to_str().ok());
@@ -400,11 +405,14 @@ fn body_of(body: Bytes, rest: Option<Incoming>, is_chunked: bool) -> Body {
 /// The headers that a proxy forwards, in their order.
 fn end_to_end(headers: &HeaderMap) -> HeaderMap {
     let named = headers.get_all("connection").iter().filter_map(|value| value.to_str().ok());
-    let named: Vec<String> =
-        named.flat_map(|list| list.split(',')).map(|name| name.trim().to_ascii_lowercase()).collect();
+    let named: Vec<String> = named
+        .flat_map(|list| list.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .collect();
     let mut kept = HeaderMap::with_capacity(headers.len());
     for (name, value) in headers {
-        let is_own = HOP_BY_HOP.contains(&name.as_str()) || named.iter().any(|own| own == name.as_str());
+        let is_own =
+            HOP_BY_HOP.contains(&name.as_str()) || named.iter().any(|own| own == name.as_str());
         if !is_own {
             kept.append(name, value.clone());
         }

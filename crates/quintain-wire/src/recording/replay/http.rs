@@ -356,8 +356,8 @@ async fn respond(
         Reply::Own(_) => false,
         Reply::Recorded(call) => session.player.needs_stream(*call),
     };
-    let is_stream = accepts("text/event-stream")
-        && (!accepts("application/json") || chosen.iter().any(needs));
+    let is_stream =
+        accepts("text/event-stream") && (!accepts("application/json") || chosen.iter().any(needs));
     if !is_stream {
         let (answers, calls) = play_all(&session, &chosen, &apart).await;
         let mut text = String::new();

@@ -136,7 +136,8 @@ mod tests {
         let (id, place) = message.id.clone().unwrap();
         assert_eq!(id, "7");
         assert_eq!(message.with(vec![(&place, "\"a\"")]), text.replace(": 7 ", ": \"a\" "));
-        let progress = r#"{"method":"notifications/progress","params":{"progress":1,"progressToken":"t"}}"#;
+        let progress =
+            r#"{"method":"notifications/progress","params":{"progress":1,"progressToken":"t"}}"#;
         let progress = Message::read(progress).unwrap();
         let (_, place) = progress.token.clone().unwrap();
         assert!(progress.with(vec![(&place, "9")]).contains(r#""progressToken":9}"#));
@@ -146,7 +147,10 @@ mod tests {
     fn the_kinds_of_messages_are_distinguished() {
         let kind = |text: &str| Message::read(text).map(|message| message.kind);
         assert_eq!(kind(r#"{"id":1,"method":"a"}"#), Some(MessageKind::Request("a".into())));
-        assert_eq!(kind(r#"{"id":null,"method":"a"}"#), Some(MessageKind::Notification("a".into())));
+        assert_eq!(
+            kind(r#"{"id":null,"method":"a"}"#),
+            Some(MessageKind::Notification("a".into()))
+        );
         assert_eq!(kind(r#"{"id":1,"result":{}}"#), Some(MessageKind::Response));
         assert_eq!(kind(r#"{"id":null,"error":{}}"#), Some(MessageKind::Response));
         assert_eq!(kind(r#"{"level":"info"}"#), None);

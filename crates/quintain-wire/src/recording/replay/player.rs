@@ -167,7 +167,8 @@ impl Player {
             *count - 1
         };
         let reactions = self.script.reactions.iter();
-        let Some(reaction) = reactions.filter(|reaction| reaction.method == method).nth(turn) else {
+        let Some(reaction) = reactions.filter(|reaction| reaction.method == method).nth(turn)
+        else {
             return;
         };
         let mut asked = HashMap::new();
@@ -220,7 +221,8 @@ impl Player {
         asked: &mut HashMap<String, oneshot::Receiver<()>>,
     ) -> Option<String> {
         let mut edits: Vec<(&std::ops::Range<usize>, &str)> = Vec::new();
-        let token = message.token.as_ref().filter(|_| matches!(message.kind, MessageKind::Notification(_)));
+        let token =
+            message.token.as_ref().filter(|_| matches!(message.kind, MessageKind::Notification(_)));
         if let (Some((token, place)), Some((request, call))) = (token, of) {
             let is_own = call.request.token.as_ref().is_some_and(|(own, _)| own == token);
             if is_own {

@@ -78,7 +78,9 @@ pub(super) fn read(mut file: impl BufRead) -> io::Result<CaptureContent> {
         match serde_json::from_slice::<Line<'_>>(&bytes) {
             Ok(line) => add(line, &mut part, &mut content),
             Err(_) if !is_whole => {}
-            Err(error) => content.problems.push(format!("line {number} is not a line of a capture: {error}")),
+            Err(error) => {
+                content.problems.push(format!("line {number} is not a line of a capture: {error}"))
+            }
         }
     }
     Ok(content)

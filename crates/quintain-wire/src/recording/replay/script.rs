@@ -355,7 +355,8 @@ impl Builder {
     /// The call that a message names by its token, its subscription or its stream.
     fn owner(&self, message: &Message, frame: &RecordedFrame) -> Option<usize> {
         let calls = &self.script.calls;
-        let token = message.token.as_ref().filter(|_| matches!(message.kind, MessageKind::Notification(_)));
+        let token =
+            message.token.as_ref().filter(|_| matches!(message.kind, MessageKind::Notification(_)));
         let by_token = token.and_then(|(token, _)| {
             let has = |call: &&usize| {
                 calls[**call].request.token.as_ref().is_some_and(|(own, _)| own == token)

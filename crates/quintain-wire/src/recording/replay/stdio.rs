@@ -71,35 +71,44 @@ fn read_lines(lines: &mpsc::Sender<Vec<u8>>) {
     }
 }
 
-/// Starts the answer to a line.
+/// Starts the answer to a line. All answers start in the order of the lines.
 fn take(line: &[u8], player: &Arc<Player>, out: &Out, running: &mut JoinSet<()>) {
     let line = line.trim_ascii();
     if line.is_empty() {
         return;
     }
+    let (player, out) = (player.clone(), out.clone());
     let text = String::from_utf8_lossy(line);
     let Ok(raw) = serde_json::from_str::<&RawValue>(&text) else {
-        return send(out, error("null", PARSE_ERROR, "the line is not JSON", &Value::Null));
-    };
-    let batch = raw.get().starts_with('[').then(|| {
-        serde_json::from_str::<Vec<&RawValue>>(raw.get()).unwrap_or_default()
-    });
-    let invalid = || error("null", INVALID_REQUEST, "the message is not JSON-RPC", &Value::Null);
-    let Some(batch) = batch else {
-        match Message::read(raw.get()) {
-            Some(message) => {
-                running.spawn(play(message, player.clone(), out.clone()));
-            }
-            None => send(out, invalid()),
-        }
+        running.spawn(async move {
+            send(&out, error("null", PARSE_ERROR, "the line is not JSON", &Value::Null));
+        });
         return;
     };
-    if batch.is_empty() {
-        return send(out, invalid());
+    if !raw.get().starts_with('[') {
+        let message = Message::read(raw.get());
+        running.spawn(async move {
+            match message {
+                Some(message) => play(message, player, out).await,
+                None => send(&out, invalid()),
+            }
+        });
+        return;
     }
+    let batch: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
     let messages: Vec<Option<Message>> =
         batch.into_iter().map(|one| Message::read(one.get())).collect();
-    running.spawn(play_batch(messages, player.clone(), out.clone()));
+    running.spawn(async move {
+        if messages.is_empty() {
+            send(&out, invalid());
+        } else {
+            play_batch(messages, player, out).await;
+        }
+    });
+}
+
+fn invalid() -> String {
+    error("null", INVALID_REQUEST, "the message is not JSON-RPC", &Value::Null)
 }
 
 fn send(out: &Out, text: String) {
@@ -121,7 +130,7 @@ async fn play_batch(messages: Vec<Option<Message>>, player: Arc<Player>, out: Ou
     let mut calls = Vec::new();
     for message in &messages {
         let Some(message) = message else {
-            answers.push(error("null", INVALID_REQUEST, "the message is not JSON-RPC", &Value::Null));
+            answers.push(invalid());
             continue;
         };
         if let Some((answer, call)) = answer(message, &player, &out).await {
@@ -138,11 +147,7 @@ async fn play_batch(messages: Vec<Option<Message>>, player: Arc<Player>, out: Ou
 }
 
 /// The answer to a message, and the recorded call that it is from.
-pub(super) async fn answer(
-    message: &Message,
-    player: &Player,
-    out: &Out,
-) -> Option<(String, Option<usize>)> {
+async fn answer(message: &Message, player: &Player, out: &Out) -> Option<(String, Option<usize>)> {
     match message.kind {
         MessageKind::Response => player.answered(message),
         MessageKind::Notification(_) => player.react(message, out).await,

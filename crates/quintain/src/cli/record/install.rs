@@ -55,7 +55,11 @@ pub(super) async fn run(client: &str, args: &Args, app: &App) -> Exit {
     match write(&plan, edited) {
         Ok(copy) => {
             console.note(&format!("changed {file}; the former file is {}", copy.display()));
-            console.note(&format!("restart {} to record into {}", plan.title, plan.capture.display()));
+            console.note(&format!(
+                "restart {} to record into {}",
+                plan.title,
+                plan.capture.display()
+            ));
             Exit::Passed
         }
         Err(why) => {
@@ -82,6 +86,8 @@ struct Plan {
     path: PathBuf,
     former: String,
     capture: PathBuf,
+    /// Whether to create the capture as a folder.
+    is_folder: bool,
     edited: Result<Edited, EditError>,
     /// The new launch, for files that are not edited.
     by_hand: String,
@@ -103,8 +109,10 @@ fn plan(client: &str, args: &Args, app: &App) -> Result<Plan, Stop> {
         Some(file) => app.context.cwd.join(file),
         None => {
             let folder = app.context.state_dir();
-            let folder = folder.ok_or_else(|| stop("no folder for captures", Some("name a file with `-o`".into())))?;
-            folder.join("captures").join(format!("{}-{}.jsonl", known.id, file_name(&entry.name)))
+            let folder = folder.ok_or_else(|| {
+                stop("no folder for captures", Some("name a file with `-o`".into()))
+            })?;
+            folder.join("captures").join(format!("{}-{}", known.id, file_name(&entry.name)))
         }
     };
     let program = app.context.program_for_files().display().to_string();
@@ -115,12 +123,20 @@ fn plan(client: &str, args: &Args, app: &App) -> Result<Plan, Stop> {
             }
             let front = ["record", "-o", &capture.display().to_string(), "--"].map(str::to_owned);
             let all = front.iter().chain([command]).chain(words).map(|word| json(word));
-            let by_hand = format!("command: {}\nargs: [{}]", json(&program), all.collect::<Vec<_>>().join(", "));
+            let by_hand = format!(
+                "command: {}\nargs: [{}]",
+                json(&program),
+                all.collect::<Vec<_>>().join(", ")
+            );
             (NewLaunch::Before { program, words: front.to_vec() }, by_hand, None)
         }
         Some(Launch::Url { url, .. }) => {
             let (own, command) = url_stand_in(url, &capture, args, app)?;
-            (NewLaunch::Url(own.clone()), format!("url: {own}"), Some(format!("keep this running:\n  {command}")))
+            (
+                NewLaunch::Url(own.clone()),
+                format!("url: {own}"),
+                Some(format!("keep this running:\n  {command}")),
+            )
         }
         Some(Launch::Path { .. }) | None => {
             return Err(stop(format!("`{}` has neither a command nor a URL", entry.name), None));
@@ -136,6 +152,7 @@ fn plan(client: &str, args: &Args, app: &App) -> Result<Plan, Stop> {
         path: config.path.clone(),
         former,
         capture,
+        is_folder: args.output.is_none(),
         edited,
         by_hand,
         advice,
@@ -147,7 +164,8 @@ fn choose<'c>(
     server: Option<&str>,
     title: &str,
 ) -> Result<(&'c Config, &'c Entry), Stop> {
-    let all = configs.iter().flat_map(|config| config.entries.iter().map(move |entry| (*config, entry)));
+    let all =
+        configs.iter().flat_map(|config| config.entries.iter().map(move |entry| (*config, entry)));
     let all: Vec<(&Config, &Entry)> = all.collect();
     let mut names: Vec<&str> = all.iter().map(|(_, entry)| entry.name.as_str()).collect();
     names.dedup();
@@ -169,8 +187,14 @@ fn choose<'c>(
 }
 
 /// The URL of the recorder and the command that runs it. A client does not start a server that it reaches by a URL.
-fn url_stand_in(url: &str, capture: &Path, args: &Args, app: &App) -> Result<(String, String), Stop> {
-    let parsed = Url::parse(url).map_err(|_| stop("the URL of the server is not a valid URL", None))?;
+fn url_stand_in(
+    url: &str,
+    capture: &Path,
+    args: &Args,
+    app: &App,
+) -> Result<(String, String), Stop> {
+    let parsed =
+        Url::parse(url).map_err(|_| stop("the URL of the server is not a valid URL", None))?;
     let Some(listen) = args.listen.as_deref().filter(|listen| !listen.ends_with(":0")) else {
         let help = "name it with `--listen`, for example 127.0.0.1:8080".to_owned();
         return Err(stop("recording a URL needs a fixed address to listen on", Some(help)));
@@ -198,8 +222,11 @@ fn file_name(name: &str) -> String {
 
 /// Writes the file and a copy of the former one next to it. The configuration may be a link, whose target changes.
 fn write(plan: &Plan, edited: &Edited) -> Result<PathBuf, String> {
-    if let Some(folder) = plan.capture.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    // A client may start a server in several windows, so each session gets a file of its own in this folder.
+    let folder = if plan.is_folder { Some(plan.capture.as_path()) } else { plan.capture.parent() };
+    if let Some(folder) = folder {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let real = plan.path.canonicalize().map_err(|error| error.to_string())?;
     let now = std::fs::read_to_string(&real).map_err(|error| error.to_string())?;
@@ -214,7 +241,11 @@ fn write(plan: &Plan, edited: &Edited) -> Result<PathBuf, String> {
     let mut copy = None;
     for number in 0..MAX_COPIES {
         let mut copied = name.to_owned();
-        copied.push(if number == 0 { ".before-record".to_owned() } else { format!(".before-record-{number}") });
+        copied.push(if number == 0 {
+            ".before-record".to_owned()
+        } else {
+            format!(".before-record-{number}")
+        });
         match folder.write_new(Path::new(&copied), plan.former.as_bytes()) {
             Ok(_) => {
                 copy = Some(folder.path().join(copied));

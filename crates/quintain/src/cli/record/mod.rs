@@ -40,7 +40,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Capture to write, or to continue
+    /// Capture to write, or to continue; in an existing folder, a new file for each session
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["replay", "install", "child_of"])]
     output: Option<PathBuf>,
     /// Overwrite an existing capture instead of continuing it
@@ -68,7 +68,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "URL", conflicts_with = "command", help_heading = "Target")]
     url: Option<String>,
     /// Header to add to requests for a URL target, unless the client sends it; repeatable
-    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE", requires = "url", help_heading = "Target")]
+    #[arg(
+        long = "header",
+        short = 'H',
+        value_name = "NAME: VALUE",
+        requires = "url",
+        help_heading = "Target"
+    )]
     headers: Vec<String>,
     /// Suite file that names the target
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["url", "command"], help_heading = "Target")]
@@ -116,13 +122,15 @@ pub(super) fn run(args: &Args, app: &App) -> Exit {
 }
 
 async fn record(args: &Args, app: &App) -> Exit {
-    let Some(output) = &args.output else { return Exit::Usage };
+    let Some(output) = args.output.as_deref().map(|output| capture_file(output, app)) else {
+        return Exit::Usage;
+    };
     let subject = match subject(args, app) {
         Ok(subject) => subject,
         Err(exit) => return exit,
     };
     secret_rules::learn_environment(app);
-    let capture = match start_capture(output, args.force, app) {
+    let capture = match start_capture(&output, args.force, app) {
         Ok(capture) => capture,
         Err(exit) => return exit,
     };
@@ -132,7 +140,7 @@ async fn record(args: &Args, app: &App) -> Exit {
             http::run(&url, &headers, args.listen.as_deref(), &capture, app).await
         }
     };
-    summarise(&capture, output, app);
+    summarise(&capture, &output, app);
     exit
 }
 
@@ -189,6 +197,15 @@ fn subject(args: &Args, app: &App) -> Result<Subject, Exit> {
             Subject::Url { url: url.clone(), headers: headers.iter().map(header).collect() }
         }
     })
+}
+
+/// The file to write. In a folder, every session gets a file of its own, because a client can start a server twice.
+fn capture_file(output: &Path, app: &App) -> PathBuf {
+    if !app.context.cwd.join(output).is_dir() {
+        return output.to_owned();
+    }
+    let now = app.context.now().replace([':', '-'], "");
+    output.join(format!("{now}-{}.jsonl", std::process::id()))
 }
 
 fn start_capture(output: &Path, overwrite: bool, app: &App) -> Result<Capture, Exit> {

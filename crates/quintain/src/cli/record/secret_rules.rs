@@ -49,7 +49,8 @@ impl SecretRules for DetectorRules {
         let name = name.to_ascii_lowercase();
         if name.ends_with("cookie") {
             let pairs = value.split(';').filter_map(|pair| pair.split_once('='));
-            let values = pairs.map(|(_, value)| value.trim()).filter(|value| value.len() >= SHORTEST_COOKIE);
+            let values =
+                pairs.map(|(_, value)| value.trim()).filter(|value| value.len() >= SHORTEST_COOKIE);
             return std::iter::once(value).chain(values).map(SecretString::from).collect();
         }
         let is_named = names_a_secret(&name) && !HARMLESS.contains(&name.as_str());
@@ -82,8 +83,14 @@ mod tests {
     #[test]
     fn headers_with_credentials_are_secrets_in_all_their_parts() {
         let rules = DetectorRules::default();
-        assert_eq!(texts(&rules.of_header("Authorization", "Bearer abcd1234")), ["Bearer abcd1234", "abcd1234"]);
-        assert_eq!(texts(&rules.of_header("cookie", "sid=abcd1234; a=b")), ["sid=abcd1234; a=b", "abcd1234"]);
+        assert_eq!(
+            texts(&rules.of_header("Authorization", "Bearer abcd1234")),
+            ["Bearer abcd1234", "abcd1234"]
+        );
+        assert_eq!(
+            texts(&rules.of_header("cookie", "sid=abcd1234; a=b")),
+            ["sid=abcd1234; a=b", "abcd1234"]
+        );
         assert!(!rules.of_header("x-api-key", "h3ader-value").is_empty());
         for (name, value) in [
             ("www-authenticate", "Bearer resource_metadata=\"https://h/x\""),
