@@ -11,6 +11,7 @@ pub mod frame;
 pub mod limits;
 pub mod message;
 pub mod net;
+pub mod recording;
 pub mod redact;
 mod resolver;
 pub mod rpc;

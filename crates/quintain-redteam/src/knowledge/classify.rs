@@ -1,5 +1,6 @@
 //! Classifies values by their name, description and schema.
 
+use quintain_evidence::lexicon::words;
 use serde_json::Value;
 
 use super::Kind;

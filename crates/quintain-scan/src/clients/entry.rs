@@ -214,7 +214,7 @@ impl<'d> Fields<'d> {
 }
 
 /// Whether a command is a whole line: a plain name and something behind it. A path may hold spaces.
-fn is_line(command: &str) -> bool {
+pub(super) fn is_line(command: &str) -> bool {
     let mut words = command.split_whitespace();
     let first = words.next().unwrap_or_default();
     words.next().is_some() && !first.contains(['/', '\\'])

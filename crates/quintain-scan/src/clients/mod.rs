@@ -15,6 +15,7 @@ mod continue_dev;
 mod copilot_cli;
 mod cursor;
 mod disabled;
+mod edit;
 mod entry;
 mod gemini;
 mod generic;
@@ -43,6 +44,7 @@ use quintain_evidence::connection::Launch;
 use quintain_evidence::result::Place as Written;
 
 pub use disabled::{Rule as DisableRule, apply as apply_disabled};
+pub use edit::{EditError, Edited, EntryName, NewLaunch, edit};
 pub use entry::words;
 pub use locations::{Candidate, Dirs, candidates};
 pub use section::Section;

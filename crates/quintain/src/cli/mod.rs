@@ -20,6 +20,7 @@ mod kinds;
 mod list;
 mod login;
 mod own_file;
+mod record;
 mod recording_files;
 mod redteam;
 mod rejudge;
@@ -77,6 +78,7 @@ enum Command {
     Inspect(inspect::Args),
     Call(call::Args),
     Scan(scan::Args),
+    Record(record::Args),
     Login(login::Args),
     List(list::Args),
     Explain(explain::Args),
@@ -167,7 +169,12 @@ pub(crate) fn run(cli: Cli, context: Context, redactor: Redactor) -> Exit {
     let (verbosity, quiet) = (cli.verbose, cli.quiet);
     let files = Arc::new(RecordingFiles::default());
     let app = App { context, console, redactor, files, verbosity, quiet, stop };
-    if !matches!(cli.command, Command::Doctor(_)) {
+    let is_plain = match &cli.command {
+        Command::Doctor(_) => true,
+        Command::Record(args) => args.becomes_command(),
+        _ => false,
+    };
+    if !is_plain {
         remove_leftovers(&app);
     }
     let exit = match &cli.command {
@@ -176,6 +183,8 @@ pub(crate) fn run(cli: Cli, context: Context, redactor: Redactor) -> Exit {
         Command::List(args) => list::run(args, &app),
         Command::Explain(args) => explain::run(args, &app),
         Command::Schema(args) => schema::run(args, &app),
+        // It hands signals on instead of being interrupted.
+        Command::Record(args) => record::run(args, &app),
         _ => run_async(cli.command, &app, &stop_now),
     };
     if app.console.is_complete() || exit != Exit::Passed { exit } else { Exit::Usage }
@@ -238,6 +247,7 @@ async fn dispatch(command: Command, app: &App) -> Exit {
         Command::Completions(_)
         | Command::Init(_)
         | Command::List(_)
+        | Command::Record(_)
         | Command::Explain(_)
         | Command::Schema(_) => Exit::Passed,
     }

@@ -78,6 +78,11 @@ impl TargetArgs {
         Self { url: Some(url), ..Self::for_command(Vec::new()) }
     }
 
+    /// A target of a suite, without options.
+    pub(super) fn for_suite(config: Vec<PathBuf>, target: Option<String>) -> Self {
+        Self { config, target, ..Self::for_command(Vec::new()) }
+    }
+
     /// Finds the target, starts logging at its level, and prepares the environment of the run. Prints errors, with
     /// `as_json` also as JSON. Does not run code of the suite.
     pub(super) fn resolve(&self, app: &App, as_json: bool) -> Result<(McpTarget, World), Exit> {

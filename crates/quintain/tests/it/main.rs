@@ -16,6 +16,7 @@ mod limits;
 mod normal;
 mod pages;
 mod practice;
+mod record;
 mod run;
 mod secrets;
 mod selftest;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
     trials.extend(stranger::trials());
     trials.extend(escapes::trials());
     trials.extend(unanswered::trials());
+    trials.extend(record::trials());
     trials.extend(secrets::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),

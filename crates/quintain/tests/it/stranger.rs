@@ -125,6 +125,7 @@ fn kinds() -> BTreeMap<&'static str, Kind> {
         ("runs export", Reads(&[("runs export latest -o made.json", 2)])),
         ("diff", Reads(&[("diff latest latest~1", 2)])),
         ("scan", Reads(&[("scan SUITE", 4), ("scan", 4)])),
+        ("record", Reads(&[("record -o made.jsonl -c SUITE --target named", 0)])),
         ("login", Reads(&[("login http://127.0.0.1:1/", 3)])),
         ("doctor", Reads(&[("doctor", 0)])),
         ("init", Reads(&[("init made-suite", 0)])),

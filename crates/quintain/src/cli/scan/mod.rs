@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use output::Outputs;
 use quintain_evidence::finding::Severity;
+use quintain_scan::clients::Config;
 use sheet::{Line, Scan};
 
 use super::reports::output_help;
@@ -77,6 +78,13 @@ fn severity(word: &str) -> Result<Threshold, String> {
     }
     let known = || "expected one of info, low, medium, high, critical, none".to_owned();
     Severity::find(word).map(|severity| Threshold(Some(severity))).ok_or_else(known)
+}
+
+/// The configurations of all clients of this machine.
+pub(super) fn configurations(app: &App) -> Vec<Config> {
+    let found = files::discover(app);
+    judge::learn_secrets(&found.configs, &app.redactor);
+    found.configs
 }
 
 pub(super) async fn run(args: Args, app: &App) -> Exit {

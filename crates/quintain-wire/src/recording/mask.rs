@@ -1,0 +1,255 @@
+//! Masks secrets in what a capture contains. What passes the proxy is not touched.
+//!
+//! Strings are compared decoded: an escape such as `\/` or `\u002b` would hide a secret from a search of the bytes.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use http::HeaderMap;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::json_text::{self, Kind, decoded, quoted};
+use crate::redact::{MASK, Redactor};
+
+/// Maximum number of secrets that are learned from traffic: a peer could send any number of them.
+const MAX_LEARNED: usize = 200;
+/// Shorter values of members are masked where they are, not everywhere.
+const SHORTEST_LEARNED: usize = 8;
+/// Strings are searched together in pieces of about this size.
+const PIECE: usize = 256 << 10;
+/// Separates strings that are searched together. No secret contains it.
+const BETWEEN: char = '\0';
+
+/// Decides what is a secret. The caller provides it: this crate does not know the forms of credentials.
+pub trait SecretRules: Send + Sync {
+    /// The places in a text that look like credentials.
+    fn find(&self, text: &str) -> Vec<Range<usize>>;
+
+    /// The secrets in a value of this name in a JSON object.
+    fn of_member(&self, name: &str, value: &str) -> Vec<SecretString>;
+
+    /// The secrets in a header, or in a value of a query.
+    fn of_header(&self, name: &str, value: &str) -> Vec<SecretString>;
+}
+
+/// Masks known secrets, and those that the rules find. Clones share what they know.
+#[derive(Clone)]
+pub struct Masking {
+    redactor: Redactor,
+    rules: Arc<dyn SecretRules>,
+    learned: Arc<AtomicUsize>,
+}
+
+impl Masking {
+    pub fn new(redactor: Redactor, rules: Arc<dyn SecretRules>) -> Self {
+        Self { redactor, rules, learned: Arc::default() }
+    }
+
+    /// A text that is not JSON.
+    pub(super) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let known = self.redactor.text(text);
+        let mut found = self.rules.find(&known);
+        if found.is_empty() {
+            return known;
+        }
+        found.sort_by_key(|place| place.start);
+        let mut masked = String::with_capacity(known.len());
+        let mut at = 0;
+        for place in found {
+            if place.start >= at {
+                masked.push_str(known.get(at..place.start).unwrap_or_default());
+                masked.push_str(MASK);
+            }
+            at = at.max(place.end);
+        }
+        masked.push_str(known.get(at..).unwrap_or_default());
+        Cow::Owned(masked)
+    }
+
+    /// A valid JSON text. Only strings and numbers that contain a secret change.
+    pub(super) fn json<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !self.is_suspicious(text) {
+            return Cow::Borrowed(text);
+        }
+        let mut edits = Vec::new();
+        let mut name = Cow::Borrowed("");
+        for token in json_text::tokens(text) {
+            let written = &text[token.place.clone()];
+            let plain = decoded(written);
+            let is_named = token.kind == Kind::Text && self.learn_member(&name, &plain);
+            let masked = if is_named { Cow::Borrowed(MASK) } else { self.text(&plain) };
+            if masked != plain {
+                edits.push((token.place, quoted(&masked)));
+            }
+            name = if token.kind == Kind::Key { plain } else { Cow::Borrowed("") };
+        }
+        if edits.is_empty() { Cow::Borrowed(text) } else { json_text::edited(text, &edits).into() }
+    }
+
+    /// Whether a JSON text may contain a secret. Searches many strings at once, because most frames contain none.
+    fn is_suspicious(&self, text: &str) -> bool {
+        let mut joined = String::new();
+        let mut name = Cow::Borrowed("");
+        for token in json_text::tokens(text) {
+            let plain = decoded(&text[token.place.clone()]);
+            if token.kind == Kind::Text && !self.rules.of_member(&name, &plain).is_empty() {
+                return true;
+            }
+            if plain.len() > PIECE {
+                if self.contains_secret(&plain) {
+                    return true;
+                }
+            } else {
+                joined.push_str(&plain);
+                joined.push(BETWEEN);
+            }
+            if joined.len() > PIECE {
+                if self.contains_secret(&joined) {
+                    return true;
+                }
+                joined.clear();
+            }
+            name = if token.kind == Kind::Key { plain } else { Cow::Borrowed("") };
+        }
+        self.contains_secret(&joined)
+    }
+
+    fn contains_secret(&self, text: &str) -> bool {
+        matches!(self.redactor.text(text), Cow::Owned(_)) || !self.rules.find(text).is_empty()
+    }
+
+    /// Whether the value of a member is a secret. The same value is masked elsewhere from now on, unless it is a word.
+    fn learn_member(&self, name: &str, value: &str) -> bool {
+        let secrets = self.rules.of_member(name, value);
+        for secret in &secrets {
+            let text = secret.expose_secret();
+            let is_word = text.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == ' ');
+            if text.len() >= SHORTEST_LEARNED && !is_word {
+                self.learn(secret);
+            }
+        }
+        !secrets.is_empty()
+    }
+
+    fn learn(&self, secret: &SecretString) {
+        let is_known = matches!(self.redactor.text(secret.expose_secret()), Cow::Owned(_));
+        if !is_known && self.learned.fetch_add(1, Ordering::Relaxed) < MAX_LEARNED {
+            self.redactor.learn(secret);
+        }
+    }
+
+    /// Learns the secrets of headers and of a query before anything with them is written.
+    pub(super) fn learn_head(&self, headers: &HeaderMap, query: &str) {
+        for (name, value) in headers {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            self.rules
+                .of_header(name.as_str(), &value)
+                .iter()
+                .for_each(|secret| self.learn(secret));
+        }
+        for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+            self.rules.of_header(&name, &value).iter().for_each(|secret| self.learn(secret));
+        }
+    }
+
+    /// The value of a header as it can be shown.
+    pub(super) fn header(&self, name: &str, value: &str) -> String {
+        if self.rules.of_header(name, value).is_empty() {
+            self.text(value).into_owned()
+        } else {
+            MASK.to_owned()
+        }
+    }
+
+    /// A path with its query as it can be shown.
+    pub(super) fn path(&self, path: &str) -> String {
+        let Some((front, query)) = path.split_once('?') else {
+            return self.text(path).into_owned();
+        };
+        let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+            Some((name, value)) if !self.rules.of_header(name, value).is_empty() => {
+                format!("{name}={MASK}")
+            }
+            _ => pair.to_owned(),
+        });
+        let shown = format!("{front}?{}", pairs.collect::<Vec<_>>().join("&"));
+        self.text(&shown).into_owned()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Finds words that start with `sk-`, and members and headers named `password` or `x-key`.
+    pub(in crate::recording) struct Simple;
+
+    impl SecretRules for Simple {
+        fn find(&self, text: &str) -> Vec<Range<usize>> {
+            let ends = |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '+' && c != '/';
+            let end = |start: usize| text[start..].find(ends).map_or(text.len(), |end| start + end);
+            text.match_indices("sk-").map(|(start, _)| start..end(start)).collect()
+        }
+
+        fn of_member(&self, name: &str, value: &str) -> Vec<SecretString> {
+            if name == "password" { vec![value.into()] } else { Vec::new() }
+        }
+
+        fn of_header(&self, name: &str, value: &str) -> Vec<SecretString> {
+            if name == "x-key" { vec![value.into()] } else { Vec::new() }
+        }
+    }
+
+    pub(in crate::recording) fn masking() -> Masking {
+        let redactor = Redactor::default();
+        redactor.learn(&"known+secret/value".into());
+        Masking::new(redactor, Arc::new(Simple))
+    }
+
+    #[test]
+    fn secrets_are_masked_however_they_are_escaped_and_all_else_stays_as_written() {
+        let masking = masking();
+        for (text, expected) in [
+            (r#"{ "a" : 1.50, "b":"x" }"#, r#"{ "a" : 1.50, "b":"x" }"#),
+            (r#"{"a":"known\u002bsecret\/value","n":1E400}"#, r#"{"a":"***","n":1E400}"#),
+            (r#"{"a":"say sk-1\/2 twice"}"#, r#"{"a":"say *** twice"}"#),
+            (
+                r#"{"password" : "hunter2hunter2","b":"hunter2hunter2"}"#,
+                r#"{"password" : "***","b":"***"}"#,
+            ),
+            (
+                r#"{"password":{"type":"string"},"k\u006eown+secret/value":1}"#,
+                r#"{"password":{"type":"string"},"***":1}"#,
+            ),
+        ] {
+            assert_eq!(masking.json(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_short_value_of_a_member_is_masked_only_there() {
+        let text = r#"{"password":"test","b":"a test"}"#;
+        assert_eq!(masking().json(text), r#"{"password":"***","b":"a test"}"#);
+    }
+
+    #[test]
+    fn headers_and_queries_are_masked_and_learned() {
+        let masking = masking();
+        let mut headers = HeaderMap::new();
+        headers.insert("x-key", "canary-0123".parse().unwrap());
+        masking.learn_head(&headers, "x-key=query-4567&mode=fast");
+        assert_eq!(masking.header("x-key", "canary-0123"), "***");
+        assert_eq!(masking.text("canary-0123 query-4567 fast"), "*** *** fast");
+        assert_eq!(masking.path("/m?x-key=other&mode=fast"), "/m?x-key=***&mode=fast");
+    }
+
+    #[test]
+    fn many_strings_are_searched_in_pieces() {
+        let mut items: Vec<String> = (0..60_000).map(|n| format!("item {n}")).collect();
+        items.push("sk-abc".into());
+        let text = serde_json::to_string(&items).unwrap();
+        assert!(masking().json(&text).ends_with(r#","***"]"#));
+    }
+}

@@ -1,0 +1,121 @@
+//! What a capture must not contain: credentials by their form, by the name of their member or header, and the values of
+//! variables of this process, which the server inherits.
+
+use std::ops::Range;
+
+use quintain_content::detect::{self, Confidence, Detector, Family};
+use quintain_content::secret::{is_credential, is_secret, names_a_secret, of_named, of_value};
+use quintain_engine::secrets::learn;
+use quintain_wire::recording::SecretRules;
+use secrecy::SecretString;
+
+use super::App;
+
+/// Shorter values of variables are words, which would be masked everywhere.
+const SHORTEST_VARIABLE: usize = 8;
+/// Shorter cookies say nothing.
+const SHORTEST_COOKIE: usize = 4;
+/// Headers that always contain credentials.
+const CREDENTIALS: [&str; 4] = ["authorization", "proxy-authorization", "cookie", "set-cookie"];
+/// Headers whose names only look like that.
+const HARMLESS: [&str; 3] = ["www-authenticate", "proxy-authenticate", "authentication-info"];
+
+/// Rules of the detectors.
+pub(super) struct DetectorRules(Vec<&'static dyn Detector>);
+
+impl Default for DetectorRules {
+    fn default() -> Self {
+        let all = detect::all().iter().copied();
+        Self(all.filter(|detector| detector.family() == Family::Secret).collect())
+    }
+}
+
+impl SecretRules for DetectorRules {
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let hits = detect::scan(text, &self.0).into_iter();
+        // The lowest confidence is for examples in documentation.
+        hits.filter(|hit| hit.confidence > Confidence::Low).map(|hit| hit.start..hit.end).collect()
+    }
+
+    fn of_member(&self, name: &str, value: &str) -> Vec<SecretString> {
+        if is_credential(name) && is_secret(name, value) {
+            of_value(value).into_iter().map(|secret| secret.value).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn of_header(&self, name: &str, value: &str) -> Vec<SecretString> {
+        let name = name.to_ascii_lowercase();
+        if name.ends_with("cookie") {
+            let pairs = value.split(';').filter_map(|pair| pair.split_once('='));
+            let values =
+                pairs.map(|(_, value)| value.trim()).filter(|value| value.len() >= SHORTEST_COOKIE);
+            return std::iter::once(value).chain(values).map(SecretString::from).collect();
+        }
+        let is_named = names_a_secret(&name) && !HARMLESS.contains(&name.as_str());
+        if CREDENTIALS.contains(&name.as_str()) || is_named && is_secret(&name, value) {
+            return of_value(value).into_iter().map(|secret| secret.value).collect();
+        }
+        Vec::new()
+    }
+}
+
+/// Masks the values of variables that are named like credentials.
+pub(super) fn learn_environment(app: &App) {
+    for (name, value) in &app.context.env {
+        if names_a_secret(name) && value.len() >= SHORTEST_VARIABLE {
+            learn(&of_named(name, value), &app.redactor);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret as _;
+
+    use super::*;
+
+    fn texts(found: &[SecretString]) -> Vec<&str> {
+        found.iter().map(|secret| secret.expose_secret()).collect()
+    }
+
+    #[test]
+    fn headers_with_credentials_are_secrets_in_all_their_parts() {
+        let rules = DetectorRules::default();
+        assert_eq!(
+            texts(&rules.of_header("Authorization", "Bearer abcd1234")),
+            ["Bearer abcd1234", "abcd1234"]
+        );
+        assert_eq!(
+            texts(&rules.of_header("cookie", "sid=abcd1234; a=b")),
+            ["sid=abcd1234; a=b", "abcd1234"]
+        );
+        assert!(!rules.of_header("x-api-key", "h3ader-value").is_empty());
+        for (name, value) in [
+            ("www-authenticate", "Bearer resource_metadata=\"https://h/x\""),
+            ("mcp-session-id", "1868a90c-7e2f-4a3b-9c1d-5f6e7a8b9c0d"),
+            ("content-type", "application/json"),
+        ] {
+            assert!(rules.of_header(name, value).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn members_named_like_credentials_are_secrets_and_tokens_of_the_protocol_are_not() {
+        let rules = DetectorRules::default();
+        assert!(!rules.of_member("password", "hunter2").is_empty());
+        assert!(!rules.of_member("access_token", "abcdefgh").is_empty());
+        for name in ["progressToken", "cursor", "nextCursor", "requestState", "tokens", "key"] {
+            assert!(rules.of_member(name, "abcdefgh12345678").is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn keys_of_vendors_are_found_in_text() {
+        let rules = DetectorRules::default();
+        let text = "use ghp_16C7e42F292c6912E7710c838347Ae178B4a now";
+        assert_eq!(rules.find(text).len(), 1);
+        assert!(rules.find("nothing here, id f47ac10b-58cc-4372-a567-0e02b2c3d479").is_empty());
+    }
+}
