@@ -10,10 +10,18 @@ use crate::view::View;
 
 mod args_extra;
 mod args_schema;
+mod args_stale;
+mod args_ungrounded;
 mod call_loop;
 mod call_redundant;
+mod claim_unsupported;
+#[cfg(test)]
+mod conversation;
+mod efficiency;
 mod policy_allow;
+mod policy_data_flow;
 mod policy_destructive;
+mod policy_injection_followed;
 mod prompt_arguments;
 mod prompt_unknown;
 mod protocol;
@@ -22,18 +30,10 @@ mod resource_unknown;
 mod resource_unused;
 mod result_error;
 mod result_schema;
-#[cfg(test)]
-mod conversation;
+mod result_unused;
 #[cfg(test)]
 mod testing;
 mod tool_ambiguous;
-mod args_stale;
-mod args_ungrounded;
-mod claim_unsupported;
-mod efficiency;
-mod policy_data_flow;
-mod policy_injection_followed;
-mod result_unused;
 mod tool_unknown;
 
 /// Proves one kind of fault. The same trace leads to the same findings.

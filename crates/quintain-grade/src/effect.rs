@@ -156,7 +156,8 @@ fn by_words(words: &[String]) -> Effect {
         Sense::OnlyLooks.is(word)
             || Sense::Looks.is(word)
             || Sense::Reads.is(word)
-            || word_list::contains(COMPUTES, word) || word_list::contains(USUALLY_READS, word)
+            || word_list::contains(COMPUTES, word)
+            || word_list::contains(USUALLY_READS, word)
     };
     let changes = |word: &str| {
         [

@@ -27,7 +27,6 @@ use crate::targets::Ask;
 pub(super) struct Answered {
     pub(super) response: Response,
     attempts: u32,
-    graded: None,
 }
 
 /// The evidence of a case so far, and whom it asks.
@@ -279,6 +278,7 @@ impl RunContext<'_> {
             error: None,
             latency_ms: 0.0,
             attempts: 0,
+            graded: None,
         }
     }
 }
