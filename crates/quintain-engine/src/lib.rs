@@ -5,6 +5,7 @@ pub mod eval;
 pub mod exchange;
 mod external_services;
 mod files;
+pub mod grade;
 pub mod inquiry;
 mod interpreters;
 pub mod jobs;

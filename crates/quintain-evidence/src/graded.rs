@@ -1,7 +1,11 @@
 //! What `grade` says about a trace: findings of checks, scores of metrics, and the verdict that a policy makes of them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::tool_selection::SelectionReport;
 
 /// A fault that a check proves with the trace alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,4 +121,64 @@ pub struct GradedTrace {
 pub struct NotApplicable {
     pub check: String,
     pub why: String,
+}
+
+/// What was found in all traces of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GradeSummary {
+    /// Findings by check and severity.
+    pub findings: BTreeMap<String, LevelCounts>,
+    /// Scores by metric.
+    pub metrics: BTreeMap<String, MetricCounts>,
+    /// Records that could not be read.
+    pub bad_records: usize,
+    /// The choice of tools, if cases have expected calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<SelectionReport>,
+}
+
+/// How many findings there are of each severity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelCounts {
+    pub info: usize,
+    pub warning: usize,
+    pub error: usize,
+}
+
+/// The scores of one metric over all traces.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MetricCounts {
+    pub passed: usize,
+    pub failed: usize,
+    pub not_applicable: usize,
+    /// The mean of the scores; none without any.
+    pub mean: Option<f64>,
+}
+
+impl GradeSummary {
+    pub fn add(&mut self, graded: &GradedTrace) {
+        for finding in &graded.findings {
+            let counts = self.findings.entry(finding.check.clone()).or_default();
+            match finding.severity {
+                Level::Info => counts.info += 1,
+                Level::Warning => counts.warning += 1,
+                Level::Error => counts.error += 1,
+            }
+        }
+        for metric in &graded.metrics {
+            let counts = self.metrics.entry(metric.name.clone()).or_default();
+            if let Some(score) = metric.score {
+                let before = counts.mean.unwrap_or_default();
+                let scored = (counts.passed + counts.failed + 1) as f64;
+                counts.mean = Some(before + (score - before) / scored);
+            }
+            match metric.success {
+                Some(true) => counts.passed += 1,
+                Some(false) => counts.failed += 1,
+                None => counts.not_applicable += 1,
+            }
+        }
+    }
 }

@@ -31,6 +31,7 @@ pub mod static_finding;
 pub mod surface;
 pub mod tally;
 pub mod tool_call;
+pub mod tool_selection;
 pub mod trace;
 pub mod trial_key;
 pub mod trial_record;

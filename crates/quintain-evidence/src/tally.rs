@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::graded::GradeSummary;
 use crate::redteam_report::RedteamReport;
 use crate::result::{CaseResult, CaseStatus};
 use crate::run_info::RunInfo;
@@ -44,6 +45,9 @@ pub struct Summary {
     /// The outcome of the attacks, for a red-team run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redteam: Option<Box<RedteamReport>>,
+    /// What was found in traces, for a run that grades.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Box<GradeSummary>>,
 }
 
 /// The results of one prompt for one target.

@@ -8,7 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 pub use self::case::CaseSelection;
-pub use crate::statistics::{McNemar, Share};
+pub use crate::statistics::McNemar;
+pub use quintain_evidence::tool_selection::{
+    ArgumentFigures, ConfusionMatrix, SelectionReport, Share, ToolSelection,
+};
 
 /// What stands for no tool: nothing was called, or nothing was expected.
 pub const NONE: &str = "(none)";
@@ -26,53 +29,6 @@ pub struct SelectionTally {
     confusion: BTreeMap<String, BTreeMap<String, u64>>,
     tools: BTreeSet<String>,
     arguments: [(u64, u64); 4],
-}
-
-/// The choice of tools over all cases.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SelectionReport {
-    /// Cases with expected calls.
-    pub cases: u64,
-    /// Calls of the expected tool, among all that were expected or made.
-    pub accuracy: Share,
-    pub tools: Vec<ToolSelection>,
-    pub confusion: ConfusionMatrix,
-    pub arguments: ArgumentFigures,
-}
-
-/// How well one tool was chosen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolSelection {
-    pub tool: String,
-    /// Right among calls of the tool.
-    pub precision: Share,
-    /// Right among expected calls of the tool.
-    pub recall: Share,
-    pub f1: Option<f64>,
-}
-
-/// How often each tool was called where each was expected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ConfusionMatrix {
-    /// Rows and columns; `(none)` is the last one.
-    pub labels: Vec<String>,
-    /// One row for each expected tool.
-    pub counts: Vec<Vec<u64>>,
-}
-
-/// The arguments of calls of the expected tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ArgumentFigures {
-    /// Calls with an argument that the tool does not have.
-    pub hallucinated_names: Share,
-    /// Calls with all arguments that were expected.
-    pub all_expected_present: Share,
-    /// Calls with all arguments that the schema requires.
-    pub all_required_present: Share,
-    /// Calls in which all expected arguments have the expected value.
-    pub values_match: Share,
 }
 
 impl SelectionTally {

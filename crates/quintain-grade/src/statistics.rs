@@ -1,34 +1,6 @@
-//! Intervals and tests for shares.
+//! The test for paired outcomes.
 
 use serde::{Deserialize, Serialize};
-
-/// A share with its 95 % interval (Wilson), which stays within 0 and 1 also for few cases.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Share {
-    pub count: u64,
-    pub of: u64,
-    /// None if there is nothing to take a share of.
-    pub value: Option<f64>,
-    pub interval: Option<(f64, f64)>,
-}
-
-/// The quantile of the normal distribution for 95 %.
-const Z: f64 = 1.959_963_984_540_054;
-
-impl Share {
-    pub fn new(count: u64, of: u64) -> Self {
-        if of == 0 {
-            return Self { count, of, value: None, interval: None };
-        }
-        let (n, share) = (of as f64, count as f64 / of as f64);
-        let scale = 1.0 + Z * Z / n;
-        let center = (share + Z * Z / (2.0 * n)) / scale;
-        let half = Z / scale * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-        let low = if count == 0 { 0.0 } else { (center - half).max(0.0) };
-        let high = if count == of { 1.0 } else { (center + half).min(1.0) };
-        Self { count, of, value: Some(share), interval: Some((low, high)) }
-    }
-}
 
 /// Cases on which two runs differ, and how likely so uneven a split is if nothing changed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -80,18 +52,6 @@ mod tests {
 
     fn near(a: f64, b: f64) {
         assert!((a - b).abs() < 1e-4, "{a} is not {b}");
-    }
-
-    #[test]
-    fn wilson_agrees_with_tables() {
-        let (low, high) = Share::new(8, 10).interval.unwrap();
-        near(low, 0.4902);
-        near(high, 0.9433);
-        let (low, high) = Share::new(0, 10).interval.unwrap();
-        near(low, 0.0);
-        near(high, 0.2775);
-        assert_eq!(Share::new(5, 5).interval.unwrap().1.to_bits(), 1.0_f64.to_bits());
-        assert_eq!(Share::new(0, 0).value, None);
     }
 
     #[test]

@@ -148,6 +148,7 @@ impl Jobs {
             Work::Rejudge(_) => RunKind::Rejudge,
             Work::Redteam(_) => RunKind::Redteam,
             Work::Replay(_) => RunKind::Replay,
+            Work::Grade(_) => RunKind::Grade,
         };
         Some(RunStore { store, kind, owner: request.owner.clone() })
     }

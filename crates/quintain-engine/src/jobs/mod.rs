@@ -4,6 +4,7 @@
 mod environment;
 mod eval;
 mod events;
+mod grade;
 mod handle;
 mod listener;
 mod load_answers;
@@ -24,7 +25,7 @@ pub use redteam::{
     chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label,
 };
 pub use request::{
-    EvalWork, OrderRequest, Overrides, RedteamWork, RejudgeWork, ReplayWork, Resume, RunRequest,
-    TargetRequest, Work,
+    EvalWork, GradeWork, MetricRequest, OrderRequest, Overrides, RedteamWork, RejudgeWork,
+    ReplayWork, Resume, RouterRequest, RunRequest, TargetRequest, TraceInput, Work,
 };
 pub use target::{adjust, choose, plain};

@@ -8,6 +8,7 @@ use quintain_evidence::event::RunInfo;
 
 use super::environment::{Jobs, LoadedSuite, Notice, Ready, Refusal};
 use super::eval::{self, PreparedEval};
+use super::grade::{self, PreparedGrade};
 use super::handle::{RunError, RunHandle};
 use super::listener::{Listener, RunningJobs};
 use super::redteam::{self, PreparedRedteam};
@@ -24,6 +25,7 @@ pub struct Prepared {
 enum Kind {
     Eval(Ready<PreparedEval>),
     Redteam(Ready<PreparedRedteam>),
+    Grade(Ready<PreparedGrade>),
 }
 
 impl Jobs {
@@ -51,6 +53,7 @@ impl Jobs {
             Work::Replay(work) => {
                 Kind::Redteam(redteam::prepare_replay(&jobs, &request, work, notify)?)
             }
+            Work::Grade(work) => Kind::Grade(grade::prepare(&jobs, &request, work, notify).await?),
         };
         Ok(Prepared { kind, live: jobs.live, slots: jobs.slots })
     }
@@ -94,6 +97,7 @@ impl Prepared {
         match &self.kind {
             Kind::Eval(ready) => &ready.info,
             Kind::Redteam(ready) => &ready.info,
+            Kind::Grade(ready) => &ready.info,
         }
     }
 
@@ -102,13 +106,14 @@ impl Prepared {
         match &self.kind {
             Kind::Eval(ready) => ready.opened.as_ref(),
             Kind::Redteam(ready) => ready.opened.as_ref(),
+            Kind::Grade(ready) => ready.opened.as_ref(),
         }
     }
 
     fn redteam(&self) -> Option<&PreparedRedteam> {
         match &self.kind {
             Kind::Redteam(ready) => Some(&ready.work),
-            Kind::Eval(_) => None,
+            Kind::Eval(_) | Kind::Grade(_) => None,
         }
     }
 
@@ -126,7 +131,7 @@ impl Prepared {
     pub fn target_mut(&mut self) -> Option<&mut McpTarget> {
         match &mut self.kind {
             Kind::Redteam(ready) => Some(&mut ready.work.target),
-            Kind::Eval(_) => None,
+            Kind::Eval(_) | Kind::Grade(_) => None,
         }
     }
 
@@ -155,12 +160,14 @@ impl Prepared {
         let (id, redactor) = match &self.kind {
             Kind::Eval(ready) => (ready.info.id.clone(), ready.world.redactor.clone()),
             Kind::Redteam(ready) => (ready.info.id.clone(), ready.world.redactor.clone()),
+            Kind::Grade(ready) => (ready.info.id.clone(), ready.world.redactor.clone()),
         };
         let Self { kind, live, slots } = self;
         let handle = RunHandle::start(id, redactor, slots.reserve(), move |running| async move {
             match kind {
                 Kind::Eval(ready) => Box::pin(eval::run(ready, running)).await,
                 Kind::Redteam(ready) => redteam::run(ready, running).await,
+                Kind::Grade(ready) => grade::run(ready, running).await,
             }
         })?;
         live.add(&handle.id, handle.live());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use quintain_evidence::finding::Finding;
+use quintain_grade::policy::{CallPolicy, FailIf};
 use quintain_redteam::accepted_findings::Suppression;
 use quintain_redteam::orders::Destructive;
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,55 @@ pub enum Work {
     Rejudge(RejudgeWork),
     Redteam(Box<RedteamWork>),
     Replay(Box<ReplayWork>),
+    Grade(Box<GradeWork>),
+}
+
+/// Grade traces.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GradeWork {
+    pub inputs: Vec<TraceInput>,
+    /// The format of all inputs. Default: detected for each.
+    pub format: Option<String>,
+    /// Unwraps calls that an application makes through a router.
+    pub router: Option<RouterRequest>,
+    /// A file with the tools of the servers, for traces that do not record them.
+    pub surface: Option<PathBuf>,
+    pub metrics: Vec<MetricRequest>,
+    pub calls: CallPolicy,
+    pub fail_if: FailIf,
+}
+
+/// Where traces come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceInput {
+    File(PathBuf),
+    Text {
+        name: String,
+        text: String,
+    },
+    /// A stored run.
+    Run(String),
+}
+
+/// A metric with its options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricRequest {
+    #[serde(rename = "type")]
+    pub name: String,
+    #[serde(flatten)]
+    pub options: Map<String, Value>,
+}
+
+/// How a router is called; what is absent is recognised by its usual names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct RouterRequest {
+    pub tool: Option<String>,
+    pub server_arg: Option<String>,
+    pub tool_arg: Option<String>,
+    pub params_arg: Option<String>,
 }
 
 /// Run a suite.

@@ -44,11 +44,13 @@ pub enum RunKind {
     Redteam,
     Replay,
     Rejudge,
+    Grade,
 }
 
 impl RunKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Eval, Self::Redteam, Self::Replay, Self::Rejudge];
+    pub const ALL: [Self; 5] =
+        [Self::Eval, Self::Redteam, Self::Replay, Self::Rejudge, Self::Grade];
 
     /// The name in the store and on the command line.
     pub fn word(self) -> &'static str {
@@ -57,6 +59,7 @@ impl RunKind {
             Self::Redteam => "redteam",
             Self::Replay => "replay",
             Self::Rejudge => "rejudge",
+            Self::Grade => "grade",
         }
     }
 

@@ -4,9 +4,7 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::{Call, CallOutcome, Listing, Role, Trace, TraceServer};
 use serde_json::{Value, json};
 
-use super::{Checked, Fault, TraceCheck};
-use crate::policy::CallPolicy;
-use crate::view::View;
+use super::{Fault, TraceCheck};
 
 /// A trace in the making.
 pub(crate) struct Told(pub(crate) Trace);
@@ -79,8 +77,5 @@ impl Told {
 
 /// The findings of one check; none if it does not apply.
 pub(crate) fn found(check: &dyn TraceCheck, told: &Told) -> Vec<Fault> {
-    match check.check(&View::new(&told.0), &CallPolicy::default()) {
-        Checked::Findings(faults) => faults,
-        Checked::NotApplicable(_) => Vec::new(),
-    }
+    super::testing::faults(check, &told.0)
 }

@@ -1,0 +1,161 @@
+//! Prepares and runs the grading of traces.
+
+use std::sync::Arc;
+
+use quintain_evidence::event::{Column, RunInfo};
+use quintain_evidence::result::TargetName;
+use quintain_grade::evaluate::Grading;
+use quintain_grade::metrics;
+use quintain_grade::readers::{self, ReadOptions, Reader, Router, surface_file};
+use serde_json::{Map, Value, json};
+
+use super::environment::{Jobs, Notice, Ready, Refusal};
+use super::eval::base_run_info;
+use super::handle::{Outcome, RunError, Running};
+use super::request::{GradeWork, MetricRequest, RouterRequest, RunRequest, TraceInput};
+use crate::grade::{GradeRun, TraceSource, execute};
+use crate::masked;
+
+/// A grading that can start.
+pub(super) struct PreparedGrade {
+    sources: Vec<TraceSource>,
+    format: Option<&'static dyn Reader>,
+    read: ReadOptions,
+    grading: Grading,
+}
+
+pub(super) async fn prepare(
+    jobs: &Jobs,
+    request: &RunRequest,
+    work: &GradeWork,
+    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+) -> Result<Ready<PreparedGrade>, Refusal> {
+    let mut is_valid = true;
+    let mut wrong = |what: String, help: Option<String>| {
+        notify(Notice::Error(what, help));
+        is_valid = false;
+    };
+    let format = work.format.as_deref().and_then(|name| {
+        let found = readers::by_name(name);
+        if found.is_none() {
+            let help = format!("formats: {}", readers::names());
+            wrong(format!("unknown format `{name}`"), Some(help));
+        }
+        found
+    });
+    let named = work.metrics.iter().map(|MetricRequest { name, options }| (name.as_str(), options));
+    let compiled = metrics::compile_all(named).unwrap_or_else(|errors| {
+        errors.0.iter().for_each(|error| {
+            wrong(error.to_string(), Some("`quintain list metrics` lists them".to_owned()));
+        });
+        Vec::new()
+    });
+    let servers = match &work.surface {
+        None => Vec::new(),
+        Some(path) => match surface(jobs, path) {
+            Ok(servers) => servers,
+            Err(what) => {
+                wrong(what, None);
+                Vec::new()
+            }
+        },
+    };
+    let mut sources = Vec::new();
+    for input in &work.inputs {
+        match source(jobs, input).await {
+            Ok(source) => sources.push(source),
+            Err(what) => wrong(what, None),
+        }
+    }
+    if !is_valid {
+        return Err(Refusal::AlreadyReported);
+    }
+    let grading =
+        Grading { metrics: compiled, calls: work.calls.clone(), fail_if: work.fail_if.clone() };
+    let read =
+        ReadOptions { router: work.router.as_ref().map(router), servers, ..ReadOptions::default() };
+    let target = TargetName { id: crate::grade::LABEL.to_owned(), label: None };
+    let column =
+        Column { target, prompt_idx: 0, raw: String::new(), label: crate::grade::LABEL.to_owned() };
+    let info = RunInfo {
+        description: request.description.clone(),
+        columns: vec![column],
+        options: options_of(work),
+        tags: request.tags.clone(),
+        ..base_run_info(request)
+    };
+    let info = masked::run(&info, &jobs.world.redactor).into_owned();
+    Ok(Ready::new(jobs, request, info, None, PreparedGrade { sources, format, read, grading }))
+}
+
+fn surface(
+    jobs: &Jobs,
+    path: &std::path::Path,
+) -> Result<Vec<quintain_evidence::trace::TraceServer>, String> {
+    let shown = path.display();
+    let bytes = jobs.files.read(&jobs.world.cwd.join(path));
+    let bytes = bytes.map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("`{shown}` is not UTF-8"))?;
+    surface_file::servers(&text).ok_or_else(|| {
+        format!("`{shown}` lists no tools; expected is a `tools/list` result or a list of servers")
+    })
+}
+
+async fn source(jobs: &Jobs, input: &TraceInput) -> Result<TraceSource, String> {
+    match input {
+        TraceInput::File(path) => {
+            let name = path.display().to_string();
+            let path = jobs.world.policy.file(&jobs.world.cwd.join(path));
+            let path = path.map_err(|denied| format!("cannot read `{name}`: {denied}"))?;
+            match std::fs::metadata(&path) {
+                Err(error) => Err(format!("cannot read `{name}`: {error}")),
+                Ok(found) if found.is_dir() => Err(format!("cannot read `{name}`: it is a folder")),
+                Ok(_) => Ok(TraceSource::File { name, path }),
+            }
+        }
+        TraceInput::Text { name, text } => {
+            Ok(TraceSource::Text { name: name.clone(), text: Arc::from(text.as_str()) })
+        }
+        TraceInput::Run(id) => {
+            let store = jobs.needed_store().map_err(|refusal| refusal.to_string())?;
+            let run = store.find(id).await.map_err(|error| error.to_string())?;
+            Ok(TraceSource::Run(store.clone(), run))
+        }
+    }
+}
+
+fn router(request: &RouterRequest) -> Router {
+    let RouterRequest { tool, server_arg, tool_arg, params_arg } = request.clone();
+    Router { tool, server_arg, tool_arg, params_arg }
+}
+
+/// The choices of the run as they are stored with it, so that it can be graded again.
+fn options_of(work: &GradeWork) -> Map<String, Value> {
+    let mut options = Map::new();
+    options.insert("metrics".to_owned(), json!(work.metrics));
+    options.insert("calls".to_owned(), json!(work.calls));
+    options.insert("failIf".to_owned(), json!(work.fail_if));
+    options
+}
+
+pub(super) async fn run(
+    ready: Ready<PreparedGrade>,
+    mut running: Running,
+) -> Result<Outcome, RunError> {
+    let Ready { info, world, store, work, .. } = ready;
+    let redactor = &world.redactor;
+    let writer = store.map(|store| store.start(&info, &[], redactor, running.slot.is_queued()));
+    let emitter = &mut running.emitter;
+    emitter.store_in(writer.as_ref());
+    running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
+    let PreparedGrade { sources, format, read, grading } = *work;
+    let grade_run =
+        GradeRun { sources, format, read, grading: &grading, info: &info, world: &world };
+    let outcome = execute(grade_run, running.stop, writer, &mut |event| emitter.emit(event)).await;
+    Ok(Outcome {
+        summary: outcome.summary,
+        unreachable: outcome.unreadable,
+        store_error: outcome.store_error,
+        ..Outcome::default()
+    })
+}
