@@ -2,16 +2,21 @@
 //! with people. Pure; what only a model can decide is asked for.
 
 pub mod canonical;
+pub mod case;
 pub mod checks;
 pub mod effect;
 pub mod evaluate;
 mod expected_calls;
 pub mod failure;
+mod json_input;
 pub mod meta_eval;
 pub mod metrics;
 mod nearest;
+mod offers;
+mod outcome;
 pub mod policy;
 pub mod reaction;
+pub mod readers;
 pub mod selection;
 pub mod statements;
 mod statistics;
@@ -19,3 +24,4 @@ mod tasks;
 mod uri_template;
 pub mod view;
 mod word_list;
+pub mod writers;

@@ -1,0 +1,161 @@
+//! Traces from our own evidence: the exchanges of a stored run are calls with their results.
+
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::surface::{Prompt, Resource, ResourceTemplate, Tool};
+use quintain_evidence::trace::{
+    Args, Call, CallKind, CallOutcome, Listing, Role, Trace, TraceServer,
+};
+use serde_json::{Value, json};
+
+/// The conversation of one case of a run. A prompt for an MCP server is a call, not something that a user says.
+pub fn trace_of(case: &CaseResult) -> Trace {
+    let mut trace = Trace {
+        id: Some(format!("{}/{}/{}", case.test_idx, case.prompt_idx, case.repeat)),
+        name: case.description.clone().or_else(|| Some(case.prompt.label.clone())),
+        ..Trace::default()
+    };
+    add_evidence(&mut trace, &case.evidence);
+    if trace.calls().next().is_none() {
+        add_prompt(&mut trace, &case.prompt.raw, Some(&case.response.output));
+    }
+    trace.labels.insert("status".to_owned(), json!(case.status));
+    trace.labels.insert("target".to_owned(), case.target.name().into());
+    trace.labels.insert("vars".to_owned(), case.vars.clone().into());
+    trace
+}
+
+/// A prompt for a model and its answer.
+pub(super) fn add_prompt(trace: &mut Trace, prompt: &str, output: Option<&Value>) {
+    trace.say(Role::User, prompt);
+    match output {
+        None | Some(Value::Null) => {}
+        Some(Value::String(text)) => trace.say(Role::Assistant, text.clone()),
+        Some(other) => trace.say(Role::Assistant, other.to_string()),
+    }
+}
+
+/// Adds the calls and lists of the exchanges in their order.
+pub(super) fn add_evidence(trace: &mut Trace, evidence: &Evidence) {
+    for exchange in &evidence.exchanges {
+        let server = Some(exchange.server.clone()).filter(|server| !server.is_empty());
+        if let Some(call) = call(exchange) {
+            if server.as_deref().is_some_and(|name| trace.server(name).is_none()) {
+                trace.servers.push(TraceServer { name: server.clone(), ..TraceServer::default() });
+            }
+            trace.call(Call { server, ..call });
+        } else if let Outcome::Reply(result) = &exchange.outcome {
+            let from = trace.steps.len();
+            if let Some(listing) = listing(&exchange.method, result, from) {
+                list(trace, server, listing);
+            }
+        }
+    }
+}
+
+fn list(trace: &mut Trace, name: Option<String>, listing: Listing) {
+    match trace.servers.iter_mut().find(|server| server.name == name) {
+        Some(server) => server.listings.push(listing),
+        None => {
+            let listings = vec![listing];
+            trace.servers.push(TraceServer { name, listings, ..TraceServer::default() });
+        }
+    }
+}
+
+fn call(exchange: &Exchange) -> Option<Call> {
+    let (kind, key) = call_kind(&exchange.method)?;
+    let name = exchange.sent.get(key).and_then(Value::as_str).unwrap_or_default();
+    let mut call = Call::new(kind, name, sent_args(&exchange.sent));
+    call.outcome = outcome(&exchange.outcome);
+    call.took_ms = Some(exchange.took.as_secs_f64() * 1e3);
+    Some(call)
+}
+
+/// The kind of call that a method makes, and the parameter with its name.
+pub(super) fn call_kind(method: &str) -> Option<(CallKind, &'static str)> {
+    Some(match method {
+        "tools/call" => (CallKind::Tool, "name"),
+        "resources/read" => (CallKind::Resource, "uri"),
+        "prompts/get" => (CallKind::Prompt, "name"),
+        _ => return None,
+    })
+}
+
+/// `arguments` of a request; none are an empty object.
+pub(super) fn sent_args(params: &Value) -> Args {
+    match params.get("arguments") {
+        None | Some(Value::Null) => Args::default(),
+        Some(arguments) => Args::Json(arguments.clone()),
+    }
+}
+
+fn outcome(outcome: &Outcome) -> CallOutcome {
+    match outcome {
+        Outcome::Reply(result) | Outcome::ToolError(result) => CallOutcome::Result(result.clone()),
+        Outcome::RpcError { code, message, data } => {
+            CallOutcome::Error { code: Some(*code), message: message.clone(), data: data.clone() }
+        }
+        other => {
+            let message = other.failure().unwrap_or_default();
+            CallOutcome::Error { code: None, message, data: None }
+        }
+    }
+}
+
+/// The list in the result of a list request, in one page.
+fn listing(method: &str, result: &Value, from: usize) -> Option<Listing> {
+    let items = |key: &str| result.get(key).and_then(Value::as_array).cloned();
+    let mut listing = Listing { from, ..Listing::default() };
+    match method {
+        "tools/list" => {
+            listing.tools = Some(items("tools")?.into_iter().map(Tool).collect());
+        }
+        "resources/list" => {
+            listing.resources = Some(items("resources")?.into_iter().map(Resource).collect());
+        }
+        "resources/templates/list" => {
+            let items = items("resourceTemplates")?;
+            listing.templates = Some(items.into_iter().map(ResourceTemplate).collect());
+        }
+        "prompts/list" => {
+            listing.prompts = Some(items("prompts")?.into_iter().map(Prompt).collect());
+        }
+        _ => return None,
+    }
+    let is_last_page = result.get("nextCursor").is_none_or(Value::is_null);
+    is_last_page.then_some(listing)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn exchanges_become_calls_and_lists() {
+        let tools = json!({"tools": [{"name": "pay"}]});
+        let evidence = Evidence {
+            exchanges: vec![
+                Exchange::new("bank", "tools/list", json!({}), Outcome::Reply(tools)),
+                Exchange::called("bank", "pay", json!({"n": 1}), Outcome::says("paid")),
+                Exchange::new(
+                    "bank",
+                    "prompts/get",
+                    json!({"name": "ask"}),
+                    Outcome::TimedOut { after: Duration::from_secs(1) },
+                ),
+                Exchange::new("bank", "ping", json!({}), Outcome::Reply(json!({}))),
+            ],
+            ..Evidence::default()
+        };
+        let mut trace = Trace::default();
+        add_evidence(&mut trace, &evidence);
+        let calls: Vec<&Call> = trace.calls().collect();
+        assert_eq!(calls.len(), 2);
+        assert_eq!((calls[0].name.as_str(), calls[0].text().as_ref()), ("pay", "paid"));
+        assert!(calls[1].is_error() && calls[1].text().contains("1000 ms"));
+        assert_eq!(trace.server("bank").unwrap().tools_at(0).unwrap().len(), 1);
+    }
+}
