@@ -74,15 +74,44 @@ pub struct EvaluationSummary {
 /// Grades test cases with metrics, as the function of the same name in deepeval does.
 ///
 /// ```
-/// use quintain_evidence::trace::{Call, Role, Trace};
-/// use quintain_grade::evaluate::{McpTaskCompletionMetric, evaluate};
+/// use quintain_grade::case::{LlmTestCase, McpServer, McpToolCall};
+/// use quintain_grade::evaluate::{McpUseMetric, evaluate};
+/// use serde_json::json;
 ///
-/// let mut case = Trace::default();
-/// case.say(Role::User, "What is the weather in Oslo?");
-/// case.call(Call::tool("get_weather", serde_json::json!({"city": "Oslo"})));
-/// case.say(Role::Assistant, "It is 7 degrees in Oslo.");
-/// let evaluation = evaluate([case], [McpTaskCompletionMetric]).unwrap();
-/// assert_eq!(evaluation.summary.passed, 1);
+/// let tools = [json!({"name": "create_issue", "inputSchema": {"type": "object"}})];
+/// let test_case = LlmTestCase {
+///     input: "Open an issue about the typo".into(),
+///     actual_output: Some("I opened issue 12.".into()),
+///     mcp_servers: vec![McpServer::new().server_name("GitHub").available_tools(tools)],
+///     mcp_tools_called: vec![McpToolCall::new("create_isue", json!({"title": "Typo"}))],
+///     ..LlmTestCase::default()
+/// };
+/// let evaluation = evaluate([test_case], [McpUseMetric]).unwrap();
+/// assert_eq!(evaluation.results[0].metrics[0].score, Some(0.0));
+/// assert_eq!(evaluation.results[0].findings[0].check, "tool.unknown");
+/// ```
+///
+/// The same for conversations:
+///
+/// ```
+/// use quintain_grade::case::{ConversationalTestCase, McpServer, McpToolCall, Turn};
+/// use quintain_grade::evaluate::{MultiTurnMcpMetric, evaluate};
+/// use serde_json::json;
+///
+/// let tools = [json!({"name": "search", "inputSchema": {"type": "object"}})];
+/// let test_case = ConversationalTestCase {
+///     turns: vec![
+///         Turn::user("Is there an issue about the typo?"),
+///         Turn {
+///             mcp_tools_called: vec![McpToolCall::new("search", json!({}))],
+///             ..Turn::assistant("There is none.")
+///         },
+///     ],
+///     mcp_servers: vec![McpServer::new().available_tools(tools)],
+///     ..ConversationalTestCase::default()
+/// };
+/// let evaluation = evaluate([test_case], [MultiTurnMcpMetric]).unwrap();
+/// assert_eq!(evaluation.results[0].metrics[0].score, Some(1.0));
 /// ```
 ///
 /// # Errors

@@ -24,18 +24,28 @@ pub(crate) struct MadeCall<'t> {
     pub(crate) kind: Option<&'t str>,
     pub(crate) args: Option<&'t Value>,
     pub(crate) output: Option<Cow<'t, Value>>,
-    /// Among all calls of the trace; none if the source lists these calls separately.
+    /// Among all calls of the trace; none if the source lists these calls apart from others.
     pub(crate) position: Option<usize>,
     pub(crate) tool: Option<&'t Tool>,
 }
 
 /// The calls to compare: those that the case lists for it, or else all calls of tools.
 pub(crate) fn made_calls<'t>(view: &View<'t>, with_output: bool) -> Vec<MadeCall<'t>> {
+    let tools = || view.calls.iter().filter(|call| call.call.kind == CallKind::Tool);
     if let Some(called) = &view.trace.expected.called {
-        return called.iter().map(of_case).collect();
+        let mut made: Vec<MadeCall<'_>> = called.iter().map(of_case).collect();
+        // The list is often made of the calls of the trace; then their places and tools are known.
+        let names = tools().map(|call| call.call.name.as_str());
+        if names.eq(made.iter().map(|call| call.name)) {
+            for (made, call) in made.iter_mut().zip(tools()) {
+                made.position = Some(call.position);
+                made.tool = call.tool();
+                made.server = made.server.or(call.server());
+            }
+        }
+        return made;
     }
-    let tools = view.calls.iter().filter(|call| call.call.kind == CallKind::Tool);
-    let made = tools.map(|call| MadeCall {
+    let made = tools().map(|call| MadeCall {
         name: &call.call.name,
         server: call.server(),
         kind: None,

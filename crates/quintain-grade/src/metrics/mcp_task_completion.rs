@@ -22,9 +22,9 @@ static META: Meta = Meta {
     docs: "\
 ## What it does
 Looks for signs that a task failed: the answer admits it, the last call failed, no call succeeded, a requested file was
-never written, what was written is a template, a tool that the user names was not used. Each sign has a fixed weight;
-the score is 1 minus their sum. A conversation has one score per task; the metric is their mean. Words are recognised
-in English.
+never written, what was written is a template, a tool that the user names was not used, many claims are in no result. Each
+sign has a fixed weight; the score is 1 minus their sum. A conversation has one score per task; the metric is their mean.
+Words are recognised in English.
 
 ## Why it matters
 Most failed tasks show it in the answer or in the calls. A judge is then needed for the others only.
@@ -56,6 +56,9 @@ impl Metric for McpTaskCompletion {
     }
 }
 
+/// Claims that nothing supports from which on an answer looks invented; a few are roundings and conclusions.
+const MANY_CLAIMS: usize = 5;
+
 fn measure(input: &MetricInput<'_>) -> Measured {
     let said = input.view.trace.messages().any(|message| message.role == Role::Assistant);
     if !said {
@@ -65,8 +68,15 @@ fn measure(input: &MetricInput<'_>) -> Measured {
     if tasks.is_empty() {
         return Measured::undefined("the trace contains no task");
     }
-    let found: Vec<Vec<Signal>> =
+    let mut found: Vec<Vec<Signal>> =
         tasks.iter().map(|task| signals(task, &input.view.trace.servers)).collect();
+    // Findings about answers do not name the task, so they count where there is only one.
+    let claims = share::of_checks(input.findings, &["claim"], Level::Warning).len();
+    if let [only] = found.as_mut_slice()
+        && claims >= MANY_CLAIMS
+    {
+        only.push(Signal::Unsupported);
+    }
     let scores: Vec<f64> = found.iter().map(|signals| score(signals)).collect();
     let value = scores.iter().sum::<f64>() / scores.len() as f64;
     let listed: Vec<_> = found
@@ -110,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::metrics::testing::{measured, measured_value};
+    use crate::metrics::testing::{finding, measured, measured_value, measured_with};
 
     fn trace(request: &str, calls: &[(&str, &str)], answer: &str) -> Trace {
         let mut trace = Trace::default();
@@ -170,6 +180,20 @@ mod tests {
             "D9 leaves at 19:36.\n\nUnfortunately, there is no faster train on this line.",
         );
         assert!(value(&regret) > 0.5);
+    }
+
+    #[test]
+    fn many_unsupported_claims_count() {
+        let good = trace("weather in Oslo?", &[("get_weather", "7 degrees")], "It is 7 degrees.");
+        let claims = |count: usize| {
+            let claim = finding("claim.unsupported", Level::Warning, None);
+            match measured_with(&McpTaskCompletion, &good, &vec![claim; count]) {
+                Measured::Score(scored) => scored.value,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!((claims(4) - 1.0).abs() < 1e-9);
+        assert!((claims(5) - 0.7).abs() < 1e-9);
     }
 
     #[test]

@@ -1,16 +1,14 @@
 //! The verdict without a model against labels of people: public traces of LiveMCPBench, if they are there.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use quintain_evidence::surface::Tool;
-use quintain_evidence::trace::{
-    Args, Call, CallKind, CallOutcome, Listing, Role, Trace, TraceServer,
-};
 use quintain_grade::evaluate::Grading;
-use quintain_grade::meta_eval::{Agreement, Label, MetaEvaluator, Verdict, read_labels};
+use quintain_grade::meta_eval::{Agreement, MetaEvaluator, Verdict, read_labels};
 use quintain_grade::metrics;
-use serde_json::{Map, Value, json};
+use quintain_grade::readers::{self, ReadOptions, Record, Router};
+use serde_json::Map;
 
 fn folder() -> Option<PathBuf> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -43,30 +41,30 @@ fn the_verdict_without_a_model_agrees_with_people() {
     assert!(whole.kappa_ci.unwrap().0 > 0.2);
 }
 
-/// The verdicts with the signs that led to them: words and weight.
+/// The verdicts with the signs that led to them: words and weight. The agent calls every tool through a router.
 fn judged(folder: &Path) -> Vec<(Verdict, Vec<(String, f64)>)> {
     let open = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let (labels, errors) = read_labels(open("labels.jsonl").as_bytes());
     assert!(errors.is_empty(), "{errors:?}");
     let metric = metrics::compile("MCPTaskCompletionMetric", &Map::new()).unwrap();
     let grading = Grading { metrics: vec![metric], ..Grading::default() };
-    let servers = servers(&serde_json::from_str(&open("tools.json")).unwrap());
+    let options = ReadOptions {
+        router: Some(Router::default()),
+        servers: readers::surface_file::servers(&open("tools.json")).unwrap(),
+        ..ReadOptions::default()
+    };
     let mut verdicts = Vec::new();
     let mut evaluator = MetaEvaluator::new(labels.clone());
-    for line in open("traces.jsonl").lines() {
-        let record: Value = serde_json::from_str(line).unwrap();
-        let trace = Trace { servers: servers.clone(), ..trace(&record) };
-        let id = record["id"].as_str().unwrap();
-        let graded = grading.grade(&trace, || id.to_owned()).trace;
-        evaluator.add(id, &graded.metrics);
-        let label = labels.iter().find(|label: &&Label| label.id == id).unwrap().success;
+    let mut judge = |record: Record| {
+        let Record::Trace(trace, _) = record else { panic!("{record:?}") };
+        let id = trace.id.clone().unwrap();
+        let graded = grading.grade(&trace, || id.clone()).trace;
+        evaluator.add(&id, &graded.metrics);
+        let label = labels.iter().find(|label| label.id == id).unwrap().success;
         let found = &graded.metrics[0];
         if found.success != Some(label) {
-            println!(
-                "{id}: person {label}, metric {:?}: {}",
-                found.score,
-                found.reason.as_deref().unwrap()
-            );
+            let reason = found.reason.as_deref().unwrap();
+            println!("{id}: person {label}, metric {:?}: {reason}", found.score);
         }
         let signs = found.details["tasks"][0]["signs"].as_array().unwrap().iter();
         let signs = signs.map(|sign| {
@@ -75,7 +73,10 @@ fn judged(folder: &Path) -> Vec<(Verdict, Vec<(String, f64)>)> {
         let verdict =
             Verdict { label, success: found.success.unwrap(), score: found.score.unwrap() };
         verdicts.push((verdict, signs.collect()));
-    }
+        ControlFlow::Continue(())
+    };
+    let traces = open("traces.jsonl");
+    readers::read(traces.as_bytes(), "traces.jsonl", None, &options, &mut judge).unwrap();
     assert_eq!((evaluator.unlabelled(), evaluator.unseen()), (0, 0));
     verdicts
 }
@@ -168,92 +169,4 @@ fn kappa(verdicts: &[Verdict]) -> f64 {
         (share(Verdict::is_right), share(|v| v.label), share(|v| v.success));
     let chance = label * success + (1.0 - label) * (1.0 - success);
     if chance < 1.0 { (right - chance) / (1.0 - chance) } else { 0.0 }
-}
-
-fn servers(listed: &Value) -> Vec<TraceServer> {
-    let entries = listed.as_array().unwrap().iter().filter_map(|entry| entry["tools"].as_object());
-    let server = |(name, server): (&String, &Value)| {
-        let tools = server["tools"].as_array().unwrap().iter().cloned().map(Tool).collect();
-        let listing = Listing { tools: Some(tools), ..Listing::default() };
-        TraceServer { name: Some(name.clone()), listings: vec![listing], ..TraceServer::default() }
-    };
-    entries.flatten().map(server).collect()
-}
-
-/// A chat log whose calls go through a tool `execute-tool`.
-fn trace(record: &Value) -> Trace {
-    let mut trace = Trace { id: record["id"].as_str().map(ToOwned::to_owned), ..Trace::default() };
-    let messages = record["messages"].as_array().unwrap();
-    let result = |id: &Value| {
-        let mut results = messages.iter().filter(|message| message["role"] == "tool");
-        results
-            .find(|message| message["tool_call_id"] == *id)
-            .map(|message| text(&message["content"]))
-    };
-    for message in messages {
-        let role = match message["role"].as_str().unwrap() {
-            "system" => Role::System,
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            _ => continue,
-        };
-        let said = text(&message["content"]);
-        if !said.is_empty() {
-            trace.say(role, said);
-        }
-        for call in message["tool_calls"].as_array().into_iter().flatten() {
-            let args = Args::from_text(call["function"]["arguments"].as_str().unwrap());
-            let name = call["function"]["name"].as_str().unwrap();
-            let inner = args.json().filter(|_| name == "execute-tool").cloned();
-            let mut made = match &inner {
-                Some(inner) => {
-                    let name = inner["tool_name"].as_str().unwrap_or_default();
-                    let mut made =
-                        Call::tool(name, inner.get("params").cloned().unwrap_or(json!({})));
-                    made.server = inner["server_name"].as_str().map(ToOwned::to_owned);
-                    made
-                }
-                None => Call::new(CallKind::Tool, name, args),
-            };
-            if let Some(result) = result(&call["id"]) {
-                made.outcome = CallOutcome::Result(unwrapped(&result));
-            }
-            trace.call(made);
-        }
-    }
-    trace
-}
-
-fn text(content: &Value) -> String {
-    content.as_str().map_or_else(String::new, ToOwned::to_owned)
-}
-
-/// The log has Python's notation of a result, with the result of the inner server as JSON in its text.
-fn unwrapped(written: &str) -> Value {
-    let failed = written.trim_end().ends_with("isError=True");
-    let inner = written.split_once("text=").and_then(|(_, rest)| python_text(rest));
-    let plain = inner.unwrap_or_else(|| written.to_owned());
-    match serde_json::from_str::<Value>(&plain) {
-        Ok(result) if result.get("content").is_some() && result.get("isError").is_some() => result,
-        _ => json!({"content": [{"type": "text", "text": plain}], "isError": failed}),
-    }
-}
-
-fn python_text(rest: &str) -> Option<String> {
-    let mut letters = rest.chars();
-    let quote = letters.next().filter(|c| matches!(c, '\'' | '"'))?;
-    let mut text = String::new();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => match letters.next()? {
-                'n' => text.push('\n'),
-                't' => text.push('\t'),
-                'r' => text.push('\r'),
-                other => text.push(other),
-            },
-            end if end == quote => break,
-            other => text.push(other),
-        }
-    }
-    Some(text)
 }

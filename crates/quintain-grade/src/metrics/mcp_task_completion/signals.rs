@@ -29,13 +29,14 @@ pub(super) enum Signal {
     Template,
     Invented,
     NotAsTold,
+    Unsupported,
 }
 
 /// The weights. A sign that alone decides weighs more than a half, others need company. They were set by hand and are coarse
 /// on purpose: the order follows how often a sign occurs in failed and in successful tasks of human-labelled traces of an
 /// agent, and where it is too rare to know, how plainly it contradicts a success. The test of agreement changes each of
 /// them at random by up to a half.
-const WEIGHTS: [(Signal, f64, &str); 16] = [
+const WEIGHTS: [(Signal, f64, &str); 17] = [
     (Signal::NoAnswer, 1.0, "there is no answer"),
     (Signal::CutOff, 0.55, "the answer is cut off"),
     (Signal::AdmitsFirst, 0.55, "the answer opens with a failure"),
@@ -52,6 +53,7 @@ const WEIGHTS: [(Signal, f64, &str); 16] = [
     (Signal::Template, 0.55, "what was written is a template with placeholders"),
     (Signal::Invented, 0.4, "the answer or what was written is called invented data"),
     (Signal::NotAsTold, 0.55, "a tool or server that the user names was not used"),
+    (Signal::Unsupported, 0.3, "many claims of the answer are in no result"),
 ];
 
 impl Signal {

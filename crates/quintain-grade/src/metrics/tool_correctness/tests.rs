@@ -90,6 +90,12 @@ fn findings_are_at_the_calls_of_the_trace() {
     let found = score(&compiled("tool-correctness", &json!({})), &trace);
     let positions: Vec<_> = found.findings.iter().map(|finding| finding.call).collect();
     assert_eq!(positions, [Some(0), Some(2)]);
+    trace.expected.called = Some(vec![call("a", None), call("b", None), call("a", None)]);
+    let same = score(&compiled("tool-correctness", &json!({})), &trace);
+    assert_eq!(same.findings, found.findings, "a list of the same calls has the same places");
+    trace.expected.called = Some(vec![call("a", None), call("b", None)]);
+    let other = score(&compiled("tool-correctness", &json!({})), &trace);
+    assert_eq!(other.findings[0].call, None);
     trace.expected.calls = None;
     assert_eq!(score(&compiled("tool-correctness", &json!({})), &trace).score, None);
 }
