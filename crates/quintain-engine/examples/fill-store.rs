@@ -30,6 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             options: Map::new(),
             tags: [("number".to_owned(), number.to_string())].into(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            of_traces: false,
         };
         let kind = RunKind::Redteam;
         let new = NewRun { kind, owner: LOCAL_OWNER, info: &info, suite: &[], queued: false };

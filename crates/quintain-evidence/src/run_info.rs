@@ -25,6 +25,9 @@ pub struct RunInfo {
     pub options: Map<String, Value>,
     pub tags: BTreeMap<String, String>,
     pub version: String,
+    /// Whether its cases are recorded traces.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_traces: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

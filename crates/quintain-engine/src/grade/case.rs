@@ -58,7 +58,7 @@ pub(super) fn of_trace(
             components,
         }),
         error: (!success).then_some(reason),
-        latency_ms: trace.calls().filter_map(|call| call.took_ms).sum(),
+        latency_ms: trace.calls().filter_map(|call| call.took_ms).fold(0.0, |sum, took| sum + took),
         evidence: Evidence { trace: Some(Arc::new(trace)), ..Evidence::default() },
         graded: Some(Box::new(graded)),
         ..blank(ordinal, place)

@@ -100,6 +100,8 @@ pub async fn execute(
     summary.selection = selection.report();
     let mut totals = tally.finish(started.elapsed(), interrupted);
     totals.grade = Some(Box::new(summary));
+    // Most formats do not record how long calls took.
+    totals.latency = totals.latency.filter(|latency| latency.max > 0.0);
     let end = if interrupted { RunEnd::Interrupted } else { RunEnd::Finished };
     let store_error = match writer {
         Some(writer) => writer.finish(&totals, end).await.err().map(|error| error.to_string()),

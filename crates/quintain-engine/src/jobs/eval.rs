@@ -311,6 +311,7 @@ pub(super) async fn prepare_rejudge(
         id: request.id.clone(),
         created: request.created.clone(),
         version: request.version.clone(),
+        of_traces: false,
         ..previous
     };
     let info = masked::run(&info, redactor).into_owned();
@@ -344,6 +345,7 @@ pub(super) fn base_run_info(request: &RunRequest) -> RunInfo {
         options: Map::new(),
         tags: BTreeMap::new(),
         version: request.version.clone(),
+        of_traces: false,
     }
 }
 

@@ -82,6 +82,7 @@ pub(super) async fn prepare(
         columns: vec![column],
         options: options_of(work),
         tags: request.tags.clone(),
+        of_traces: true,
         ..base_run_info(request)
     };
     let info = masked::run(&info, &jobs.world.redactor).into_owned();

@@ -25,6 +25,7 @@ fn run(planned: usize) -> RunInfo {
         options: serde_json::Map::default(),
         tags: BTreeMap::new(),
         version: "0".into(),
+        of_traces: false,
     }
 }
 

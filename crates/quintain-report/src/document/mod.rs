@@ -1,6 +1,7 @@
 //! The document of promptfoo's version 3, in pieces that can be written one after the other:
 //! rows as they arrive, totals at the end.
 
+pub(crate) mod graded;
 mod grading;
 mod row;
 mod totals;

@@ -40,6 +40,7 @@ pub(super) fn run(planned: usize) -> RunInfo {
         options: Map::from_iter([("maxConcurrency".to_owned(), json!(4))]),
         tags: BTreeMap::from([("env".to_owned(), "test".to_owned())]),
         version: "0.1.0".into(),
+        of_traces: false,
     }
 }
 

@@ -8,7 +8,7 @@ use quintain_source::visible_json;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
-use crate::document::{Layout, Prompts, Rest, Stats};
+use crate::document::{Layout, Prompts, Rest, Stats, graded};
 use crate::{Options, Report, Reporter};
 
 const META: Meta = Meta {
@@ -21,7 +21,8 @@ Writes `results.results[]`, `results.prompts[]` and `results.stats` in the layou
 3. `quintain` adds percentiles, flaky tests and whether the run was interrupted and, per row, the place in
 the suite, attempts, proofs, and the exchanges of cases that did not pass. A red-team run adds `findings`,
 `suppressed`, `unusedSuppressions` (entries of a baseline that match nothing) and `coverage`: what was
-attacked, what was not, and why. Invisible characters are escaped. The totals follow the rows.
+attacked, what was not, and why. A run of `grade` has its own layout: `results[]` with `name`, `success`,
+`findings[]` and `metrics[]`, `summary`, and `quintain`. Invisible characters are escaped. The totals follow the rows.
 
 # Example
 ```sh
@@ -59,6 +60,26 @@ impl Report for Document {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let out = &mut self.out;
         match event {
+            Event::Started(run) if run.of_traces => {
+                write!(out, "{{\"results\":[")?;
+                self.layout = Some(Layout::new(run));
+            }
+            Event::Case(case) if self.layout.as_ref().is_some_and(|one| one.run.of_traces) => {
+                write!(out, "{}", if self.rows == 0 { "\n" } else { ",\n" })?;
+                write_json(out, &graded::result(case))?;
+                self.rows += 1;
+            }
+            Event::Finished(summary)
+                if self.layout.as_ref().is_some_and(|one| one.run.of_traces) =>
+            {
+                let Some(layout) = &self.layout else { return Ok(()) };
+                write!(out, "\n],\n\"summary\":")?;
+                write_json(out, &graded::totals(summary))?;
+                write!(out, ",\n\"quintain\":")?;
+                write_json(out, &graded::own(&layout.run))?;
+                writeln!(out, "}}")?;
+                out.flush()?;
+            }
             Event::Started(run) => {
                 write!(out, "{{\"evalId\":")?;
                 write_json(out, &run.id)?;

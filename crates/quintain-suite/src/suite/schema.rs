@@ -82,6 +82,12 @@ fn suite(redteam: Value) -> Value {
             ("tags", map("Names and values to find the run with")),
             ("metadata", map("Metadata of all tests, for filters and reports")),
             ("redteam", redteam),
+            (
+                "grade",
+                any(
+                    "How recorded conversations are graded: failIf, allow, deny, trusted, router, surface",
+                ),
+            ),
             ("metrics", any("Metrics that score recorded conversations")),
             ("judge", any("The model that judges outputs for assertions")),
             ("assertionTemplates", map("Reusable assertions: `$ref: '#/assertionTemplates/NAME'`")),

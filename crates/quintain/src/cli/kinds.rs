@@ -31,10 +31,16 @@ pub(super) enum Kind {
     Strategies,
     /// Checks of `scan` for configurations of MCP clients
     LaunchChecks,
+    /// Checks of `grade` for recorded conversations
+    Checks,
+    /// Metrics of `grade`
+    Metrics,
+    /// Formats of traces that `grade` reads
+    TraceFormats,
 }
 
 impl Kind {
-    pub(super) const EVERY: [Self; 7] = [
+    pub(super) const EVERY: [Self; 10] = [
         Self::Assertions,
         Self::Reporters,
         Self::Detectors,
@@ -42,12 +48,24 @@ impl Kind {
         Self::Strategies,
         Self::LaunchChecks,
         Self::Targets,
+        Self::Checks,
+        Self::Metrics,
+        Self::TraceFormats,
     ];
 
     pub(super) fn all(self) -> Vec<Meta> {
         match self {
             Self::Assertions => {
                 quintain_suite::assertions::all().iter().map(|entry| *entry.meta()).collect()
+            }
+            Self::Checks => {
+                quintain_grade::checks::CHECKS.iter().map(|entry| *entry.meta()).collect()
+            }
+            Self::Metrics => {
+                quintain_grade::metrics::METRICS.iter().map(|entry| *entry.meta()).collect()
+            }
+            Self::TraceFormats => {
+                quintain_grade::readers::READERS.iter().map(|entry| *entry.meta()).collect()
             }
             Self::Targets => {
                 quintain_engine::target_kinds().iter().map(|kind| *kind.meta()).collect()

@@ -12,6 +12,8 @@ mod dry_run;
 mod equals;
 mod eval;
 mod explain;
+mod grade;
+mod grade_suite;
 mod help;
 mod init;
 mod inspect;
@@ -19,6 +21,7 @@ mod job;
 mod kinds;
 mod list;
 mod login;
+mod meta_eval;
 mod own_file;
 mod record;
 mod recording_files;
@@ -28,6 +31,7 @@ mod render;
 mod replay;
 mod reports;
 mod runs;
+mod save_traces;
 mod scan;
 mod schema;
 mod store;
@@ -70,6 +74,8 @@ enum Command {
     Demo(demo::Args),
     Init(init::Args),
     Eval(Box<eval::Args>),
+    Grade(Box<grade::Args>),
+    MetaEval(meta_eval::Args),
     Rejudge(rejudge::Args),
     Replay(replay::Args),
     Redteam(redteam::Args),
@@ -201,7 +207,7 @@ fn run_async(command: Command, app: &App, stop_now: &watch::Sender<bool>) -> Exi
     let exit = runtime.block_on(async {
         // These commands report their results so far when they are interrupted.
         let patient = match &command {
-            Command::Eval(_) | Command::Rejudge(_) => true,
+            Command::Eval(_) | Command::Grade(_) | Command::Rejudge(_) => true,
             Command::Demo(args) => !args.serves(),
             Command::Redteam(args) => args.is_patient(),
             _ => false,
@@ -233,6 +239,8 @@ async fn dispatch(command: Command, app: &App) -> Exit {
     match command {
         Command::Demo(args) => demo::run(args, app).await,
         Command::Eval(args) => eval::run(*args, app).await,
+        Command::Grade(args) => grade::run(*args, app).await,
+        Command::MetaEval(args) => meta_eval::run(args, app).await,
         Command::Rejudge(args) => rejudge::run(args, app).await,
         Command::Replay(args) => Box::pin(replay::run(args, app)).await,
         Command::Redteam(args) => redteam::run(args, app).await,

@@ -49,6 +49,7 @@ fn info(id: &str, created: &str) -> RunInfo {
         options: Map::new(),
         tags: BTreeMap::from([("team".to_owned(), id.to_owned())]),
         version: "0".into(),
+        of_traces: false,
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) async fn run(twin: &str, app: &App) -> Result<Outcome, CliError> {
         options: Map::new(),
         tags: std::collections::BTreeMap::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        of_traces: false,
     };
     let mut feed = Feed::new(app);
     if let Err(why) = feed.own_file(&folder::path(REPORT), app) {
