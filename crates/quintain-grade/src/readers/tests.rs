@@ -179,7 +179,7 @@ fn a_session_with_a_message_per_line_is_one_trace() {
             "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "rain"}]}}),
         json!({"type": "user", "uuid": "4", "sessionId": "s2", "message": {"role": "user", "content": "Other"}}),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.map(|line| line.to_string()).join("\n");
     let (format, records) = read_all(&text);
     assert_eq!(format, "anthropic");
     assert_eq!(outline(&records), ["f.json:2:1 Weather?", "f.json:5:1 Other"]);
@@ -245,8 +245,8 @@ fn each_session_of_a_capture_is_a_trace() {
     let done = json!({"jsonrpc": "2.0", "id": 0, "result": {"capabilities": {"tools": {}}, "serverInfo": {"name": "s"}}});
     let call =
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add"}});
-    let text: String =
-        [&open, &done, &call, &open, &done, &call].iter().map(|line| format!("{line}\n")).collect();
+    let lines = [&open, &done, &call, &open, &done, &call];
+    let text = lines.map(ToString::to_string).join("\n");
     let (_, records) = read_all(&text);
     assert_eq!(records.len(), 2);
     for record in records {

@@ -135,7 +135,7 @@ fn a_forced_format_reports_each_record() {
 
 #[test]
 fn the_sink_can_stop_early() {
-    let text = vec![CASE; 10].join("\n");
+    let text = [CASE; 10].join("\n");
     let mut seen = 0;
     let mut sink = |_: Record| {
         seen += 1;
