@@ -343,7 +343,7 @@ impl McpToolCall {
         self
     }
 
-    /// The server that was called, which tells tools of the same name apart.
+    /// The server that was called, which distinguishes tools of the same name.
     pub fn server(mut self, name: impl Into<String>) -> Self {
         self.server = Some(name.into());
         self

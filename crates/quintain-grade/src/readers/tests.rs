@@ -48,6 +48,12 @@ fn outline(records: &[Record]) -> Vec<String> {
     outline.collect()
 }
 
+/// The example in the documentation of a format.
+fn example(reader: &'static dyn Reader) -> &'static str {
+    let docs = reader.meta().docs;
+    docs.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap()
+}
+
 #[test]
 fn the_registry_is_sound() {
     let mut names = HashSet::new();
@@ -66,9 +72,7 @@ fn the_registry_is_sound() {
 #[test]
 fn every_example_is_recognised_and_read() {
     for reader in READERS {
-        let docs = reader.meta().docs;
-        let example =
-            docs.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let example = example(*reader);
         let (format, records) = read_all(example);
         assert_eq!(format, reader.meta().id, "{example}");
         let traces: Vec<&Record> =

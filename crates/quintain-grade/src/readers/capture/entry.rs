@@ -11,7 +11,7 @@ use crate::json_input::record::{any_text, json_in, seconds, take, take_any};
 pub(super) struct Frame {
     /// Seconds, from 1970 or from the start.
     pub(super) at: Option<f64>,
-    /// Known if the capture says so, or if only one side sends such messages.
+    /// Known if the capture names it, or if only one side sends such messages.
     pub(super) sender: Option<Side>,
     pub(super) transport: Option<String>,
     pub(super) session: Option<String>,

@@ -110,7 +110,7 @@ impl Session {
             && !self.pending.values().any(|pending| pending.method == "initialize")
     }
 
-    /// Whether another session that starts now runs at the same time.
+    /// Whether another session that starts now runs in parallel.
     pub(super) fn is_running(&self) -> bool {
         let is_stdio = self.server.transport.as_deref().is_none_or(|name| name.contains("stdio"));
         !is_stdio || self.pending.keys().any(|(side, _)| *side == Side::Client)
@@ -350,7 +350,7 @@ impl Session {
         pending.call
     }
 
-    /// A response that answers no open request. Only a capture that has seen the whole session can say so.
+    /// A response that answers no open request. Only a capture of the whole session proves it.
     fn unexpected(&mut self, keys: &[(Side, String)], is_stdio: bool, evidence: &str) {
         if (!self.is_complete && self.handshake == Handshake::Missing) || self.is_shared {
             return;
@@ -373,7 +373,7 @@ impl Session {
         self.fault("unknown-response", None, message, evidence.to_owned());
     }
 
-    /// What responses tell about the server.
+    /// Keeps what responses show about the server.
     fn learn(&mut self, pending: &Pending, answer: &Result<Value, Value>) {
         let Ok(result) = answer else { return };
         if pending.method == "initialize" {
@@ -473,7 +473,7 @@ impl Session {
         self.trace
     }
 
-    /// Requests that the server left without a response although it went on. At the end of a capture they may only
+    /// Requests that the server left without a response although it answered later ones. At the end of a capture they may only
     /// have been cut off.
     fn report_unanswered(&mut self) {
         if self.is_shared {

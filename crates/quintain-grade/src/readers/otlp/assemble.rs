@@ -1,5 +1,5 @@
 //! The spans of one trace id into one trace: calls from the spans of tools, and what was said from the messages that
-//! spans of models carry. Spans repeat the history of the conversation; it is told once.
+//! spans of models carry. Spans repeat the history of the conversation; it is kept once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -236,12 +236,12 @@ pub(super) fn assemble(mut nodes: Vec<Node>, parents: &HashMap<String, String>) 
             }
         }
     }
-    let mut told = Told::new(&calls);
+    let mut added = Added::new(&calls);
     let mut talk = Conversation::default();
     let mut events = Vec::new();
     for (start, end, messages, written, tools) in talks {
         talk.offer(tools);
-        told.add(messages, written, start, end, &mut events);
+        added.add(messages, written, start, end, &mut events);
     }
     for (_, call) in calls {
         let at = call.at.unwrap_or_default();
@@ -284,15 +284,15 @@ fn merge(outer: &mut Call, inner: Call) {
     outer.id = outer.id.take().or(inner.id);
 }
 
-/// What was told before, and how often.
-struct Told {
+/// What was added before, and how often.
+struct Added {
     times: HashMap<String, usize>,
     by_id: HashSet<String>,
     by_name: HashSet<String>,
 }
 
-impl Told {
-    /// Calls that have spans of their own are not told again by messages.
+impl Added {
+    /// Calls that have spans of their own are not added again from messages.
     fn new(calls: &[(String, Call)]) -> Self {
         Self {
             times: HashMap::new(),
@@ -328,11 +328,11 @@ impl Told {
             let Some(key) = self.key(&step) else { continue };
             let count = here.entry(key.clone()).or_default();
             *count += 1;
-            let told = self.times.entry(key).or_default();
-            if *count <= *told {
+            let added = self.times.entry(key).or_default();
+            if *count <= *added {
                 continue;
             }
-            *told += 1;
+            *added += 1;
             events.push(Event { at: if index < read { start } else { end }, step });
         }
     }
