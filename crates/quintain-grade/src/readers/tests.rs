@@ -9,6 +9,7 @@ use super::*;
 
 mod hostile;
 mod public_traces;
+mod recorded;
 
 fn read_as(
     text: &[u8],
