@@ -145,7 +145,8 @@ impl Parser for CaptureParser {
                 self.frame(frame, at, traces);
             }
         }
-        for session in self.sessions.drain(..) {
+        let is_only = self.sessions.len() == 1;
+        for session in self.sessions.drain(..).filter(|session| is_only || !session.is_idle()) {
             traces.push((session.started, Ok(session.finish())));
         }
         self.bytes = 0;
@@ -181,10 +182,7 @@ impl CaptureParser {
             }
         };
         // A response to a request of an earlier session of the same client.
-        let same = self
-            .sessions
-            .iter()
-            .rposition(|session| (session.key == key || key.is_none()) && session.awaits(&frame));
+        let same = self.awaiting(&frame, |session| session.key == key || key.is_none());
         self.sessions[same.unwrap_or(index)].add(frame);
     }
 
@@ -192,10 +190,19 @@ impl CaptureParser {
     /// number belongs to the newest session.
     fn adopt(&mut self, key: Option<&String>, frame: &Frame) -> Option<usize> {
         let Some(key) = key else { return self.sessions.len().checked_sub(1) };
-        let awaiting = self.sessions.iter().rposition(|one| one.key.is_none() && one.awaits(frame));
+        let awaiting = self.awaiting(frame, |session| session.key.is_none());
         let found = awaiting.or_else(|| self.sessions.iter().rposition(Session::is_opening))?;
-        self.sessions[found].key = Some(key.clone());
+        let session = &mut self.sessions[found];
+        session.key = Some(key.clone());
+        session.is_shared = false;
         Some(found)
+    }
+
+    /// The newest session that waits for a frame.
+    fn awaiting(&self, frame: &Frame, is_meant: impl Fn(&Session) -> bool) -> Option<usize> {
+        let sessions = self.sessions.iter().enumerate().filter(|(_, session)| is_meant(session));
+        let waiting = sessions.map(|(index, session)| (session.awaits(frame), index));
+        waiting.filter(|(rank, _)| *rank > 0).max().map(|(_, index)| index)
     }
 
     fn note(&mut self, note: &Value, traces: &mut Traces) {

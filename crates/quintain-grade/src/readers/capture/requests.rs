@@ -41,10 +41,6 @@ impl Requests {
         self.0.get(&(side, id.to_owned()))?.last()
     }
 
-    pub(super) fn contains(&self, side: Side, id: &str) -> bool {
-        self.get(side, id).is_some()
-    }
-
     /// Takes the request that a response answers: of the same HTTP request, else the oldest.
     pub(super) fn take(&mut self, side: Side, id: &str, exchange: Option<u64>) -> Option<Request> {
         let key = (side, id.to_owned());

@@ -107,8 +107,8 @@ impl Session {
         let Body::Json(message) = &frame.body else { return false };
         self.handshake != Handshake::Missing
             && text(message, "method") == Some("initialize")
-            // The same request again is a retry.
-            && !self.pending.of(Side::Client).iter().any(|request| request.method == "initialize")
+            // The same request again is a retry, unless another HTTP request has it.
+            && (frame.exchange.is_some() || self.handshake == Handshake::Done)
     }
 
     /// Whether a session whose number is not known yet is the one with a number: it has just been opened.
@@ -122,18 +122,27 @@ impl Session {
         !is_stdio || !self.pending.of(Side::Client).is_empty()
     }
 
-    /// Whether a frame is a response to a request of this session.
-    pub(super) fn awaits(&self, frame: &Frame) -> bool {
-        let Body::Json(message) = &frame.body else { return false };
+    /// How well a frame answers a request of this session: 0 not at all, 1 by its id, 2 also by its HTTP request.
+    pub(super) fn awaits(&self, frame: &Frame) -> u8 {
+        let Body::Json(message) = &frame.body else { return 0 };
         if message.get("method").is_some() {
-            return false;
+            return 0;
         }
-        let Some(id) = message.get("id").and_then(id_text) else { return false };
+        let Some(id) = message.get("id").and_then(id_text) else { return 0 };
         let sides = match frame.sender {
             Some(sender) => vec![sender.other()],
             None => vec![Side::Client, Side::Server],
         };
-        sides.into_iter().any(|side| self.pending.contains(side, &id))
+        let open = sides.into_iter().filter_map(|side| self.pending.get(side, &id));
+        let match_of = |request: &Request| {
+            1 + u8::from(frame.exchange.is_some() && request.exchange == frame.exchange)
+        };
+        open.map(match_of).max().unwrap_or(0)
+    }
+
+    /// Whether nothing came of the session: its opening was not answered, and repeated in another one.
+    pub(super) fn is_idle(&self) -> bool {
+        self.handshake == Handshake::Requested && self.trace.steps.is_empty()
     }
 
     pub(super) fn add(&mut self, frame: Frame) {

@@ -78,9 +78,9 @@ fn sessions_over_http_are_kept_apart() {
     let done = |text: &str| json!({"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": text}]}});
     let lines = [
         http("client", 1, None, open.clone()),
+        http("client", 2, None, open),
         http("server", 1, Some(1), opened.clone()),
         json!({"t": 1, "note": "response", "exchange": 1, "status": 200}).to_string(),
-        http("client", 2, None, open),
         http("server", 2, Some(2), opened),
         http("client", 3, Some(1), call("a")),
         http("client", 4, Some(2), call("b")),
@@ -95,6 +95,7 @@ fn sessions_over_http_are_kept_apart() {
         .map(|call| format!("{} -> {}", call.name, call.text()))
         .collect();
     assert_eq!(calls, ["a -> A", "b -> B"]);
+    assert!(found.iter().all(|trace| trace.server("s").is_some()));
     assert!(found.iter().all(|trace| trace.protocol.is_empty()), "{:?}", found[0].protocol);
 }
 
