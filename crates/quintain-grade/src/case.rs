@@ -139,17 +139,22 @@ pub struct McpServer {
     pub version: Option<String>,
     /// `stdio`, `sse` or `streamable-http`; does not change a verdict.
     pub transport: Option<String>,
-    #[serde(alias = "availableTools", alias = "tools")]
+    #[serde(alias = "availableTools", alias = "tools", deserialize_with = "deserialize::list")]
     pub available_tools: Option<Vec<Value>>,
-    #[serde(alias = "availableResources", alias = "resources")]
+    #[serde(
+        alias = "availableResources",
+        alias = "resources",
+        deserialize_with = "deserialize::list"
+    )]
     pub available_resources: Option<Vec<Value>>,
     #[serde(
         alias = "availableResourceTemplates",
         alias = "available_templates",
-        alias = "resourceTemplates"
+        alias = "resourceTemplates",
+        deserialize_with = "deserialize::list"
     )]
     pub available_resource_templates: Option<Vec<Value>>,
-    #[serde(alias = "availablePrompts", alias = "prompts")]
+    #[serde(alias = "availablePrompts", alias = "prompts", deserialize_with = "deserialize::list")]
     pub available_prompts: Option<Vec<Value>>,
 }
 
@@ -253,7 +258,7 @@ pub struct ConversationalTestCase {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Turn {
     pub role: TurnRole,
-    #[serde(default, deserialize_with = "deserialize::or_default")]
+    #[serde(default, deserialize_with = "deserialize::content")]
     pub content: String,
     #[serde(default, alias = "toolsCalled")]
     pub tools_called: Option<Vec<ToolCall>>,
@@ -338,7 +343,7 @@ impl McpToolCall {
         self
     }
 
-    /// The server that was called, which tells tools of the same name apart.
+    /// The server that was called, which distinguishes tools of the same name.
     pub fn server(mut self, name: impl Into<String>) -> Self {
         self.server = Some(name.into());
         self

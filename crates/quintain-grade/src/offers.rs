@@ -20,7 +20,11 @@ const HINTS: &[(&str, &str)] = &[
 
 /// A tool from any definition with a name; none for built-in tools of a model, which have no name of their own.
 pub(crate) fn tool(value: Value) -> Option<Tool> {
-    let mut value = value;
+    let mut value = match value {
+        // A list of names.
+        Value::String(name) => return Some(Tool(serde_json::json!({ "name": name }))),
+        other => other,
+    };
     if let Some(function @ Value::Object(_)) = value.get_mut("function").map(Value::take) {
         value = function;
     }

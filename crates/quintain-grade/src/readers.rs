@@ -248,6 +248,14 @@ fn complete(trace: &mut Trace, options: &ReadOptions) {
     if let Some(router) = &options.router {
         router::unwrap(trace, router, &options.servers);
     }
+    // One list without a name is that of the only server.
+    if let ([known], [server]) = (options.servers.as_slice(), trace.servers.as_mut_slice())
+        && known.name.is_none()
+        && server.listings.is_empty()
+    {
+        server.listings.clone_from(&known.listings);
+        return;
+    }
     for known in &options.servers {
         let same = trace.servers.iter_mut().find(|server| server.name == known.name);
         match same {

@@ -125,7 +125,7 @@ fn add(
     trace.call(Call { outcome, server, id, ..Call::new(kind, name, args) });
 }
 
-/// Adds general calls that may be MCP calls: those that say so, those of a tool that a server lists, and all if no
+/// Adds general calls that may be MCP calls: those of that type, those of a tool that a server lists, and all if no
 /// tools are listed.
 fn add_general_calls(trace: &mut Trace, called: Option<&[ToolCall]>) {
     let mut lists =

@@ -13,7 +13,7 @@ use super::{
     ConversationalTestCase, LlmTestCase, McpPromptCall, McpResourceCall, McpServer, McpToolCall,
     ToolCall, Turn,
 };
-use crate::json_input::record::id_text;
+use crate::json_input::record::{id_text, take_any};
 
 /// A case of either kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,7 @@ struct Fields {
     expected_tools: Option<Vec<ToolCall>>,
     turns: Option<Vec<Turn>>,
     chatbot_role: Option<String>,
-    mcp_servers: Option<Vec<McpServer>>,
+    mcp_servers: Option<Servers>,
     mcp_tools_called: Option<Vec<McpToolCall>>,
     mcp_resources_called: Option<Vec<McpResourceCall>>,
     mcp_prompts_called: Option<Vec<McpPromptCall>>,
@@ -78,7 +78,9 @@ impl<'de> Visitor<'de> for CaseVisitor {
                 "expected_tools" | "expectedTools" => set(&mut f.expected_tools, &mut map)?,
                 "turns" => set(&mut f.turns, &mut map)?,
                 "chatbot_role" | "chatbotRole" => set(&mut f.chatbot_role, &mut map)?,
-                "mcp_servers" | "mcpServers" => set(&mut f.mcp_servers, &mut map)?,
+                "mcp_servers" | "mcpServers" | "mcp_server" | "mcpServer" => {
+                    set(&mut f.mcp_servers, &mut map)?;
+                }
                 "mcp_tools_called" | "mcpToolsCalled" => set(&mut f.mcp_tools_called, &mut map)?,
                 "mcp_resources_called" | "mcpResourcesCalled" => {
                     set(&mut f.mcp_resources_called, &mut map)?;
@@ -115,7 +117,7 @@ impl Fields {
     fn case(self) -> Result<Case, &'static str> {
         let id = self.id.as_ref().and_then(id_text);
         let expected_output = self.expected_output.map(as_text);
-        let mcp_servers = self.mcp_servers.unwrap_or_default();
+        let mcp_servers = self.mcp_servers.map_or_else(Vec::new, Servers::into_list);
         if let Some(turns) = self.turns {
             return Ok(Case::Conversation(ConversationalTestCase {
                 id,
@@ -160,6 +162,43 @@ fn as_text(value: Value) -> String {
         Value::String(text) => text,
         other => other.to_string(),
     }
+}
+
+/// Several servers, or one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Servers {
+    Several(Vec<McpServer>),
+    One(Box<McpServer>),
+}
+
+impl Servers {
+    pub(crate) fn into_list(self) -> Vec<McpServer> {
+        match self {
+            Self::Several(servers) => servers,
+            Self::One(server) => vec![*server],
+        }
+    }
+}
+
+/// A list of a server: the items, or the response that contains them.
+pub(super) fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<Value>>, D::Error> {
+    match Value::deserialize(input)? {
+        Value::Null => Ok(None),
+        Value::Array(items) => Ok(Some(items)),
+        mut other => {
+            let keys = ["tools", "resources", "resourceTemplates", "prompts"];
+            match take_any(&mut other, &keys) {
+                Some(Value::Array(items)) => Ok(Some(items)),
+                _ => Err(D::Error::custom("expected a list of what the server offers")),
+            }
+        }
+    }
+}
+
+/// The text of a turn; null is none.
+pub(super) fn content<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    Ok(Option::<Value>::deserialize(input)?.map(as_text).unwrap_or_default())
 }
 
 /// Arguments: an object, a text that a model wrote, or null for unknown ones.
@@ -213,6 +252,14 @@ mod tests {
         let Case::Single(case) = snake else { panic!() };
         assert_eq!(case.expected_tools, Some(Vec::new()));
         assert_eq!(case.mcp_prompts_called[0].args, Args::Unknown);
+    }
+
+    #[test]
+    fn servers_come_alone_and_lists_inside_of_responses() {
+        let case = json!({"input": "q", "mcp_server": {"name": "s", "available_tools": {"tools": [{"name": "t"}]}}});
+        let Case::Single(case) = serde_json::from_value(case).unwrap() else { panic!() };
+        let tools = case.mcp_servers[0].available_tools.as_ref().map(Vec::len);
+        assert_eq!((case.mcp_servers[0].server_name.as_deref(), tools), (Some("s"), Some(1)));
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub struct JsonRecord<'b> {
     pub is_element: bool,
 }
 
-impl<'b> JsonRecord<'b> {
+impl JsonRecord<'_> {
     /// # Errors
     /// What is wrong with it, with the line in the file.
     pub fn value(&self) -> Result<Value, String> {

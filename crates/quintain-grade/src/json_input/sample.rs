@@ -9,7 +9,7 @@ use super::walk::{Path, Position};
 
 /// How much of a file is looked at.
 pub(crate) const HEAD: usize = 256 << 10;
-const MAX_RECORDS: usize = 40;
+const MAX_RECORDS: usize = 20;
 
 /// What the head of a file shows.
 #[derive(Debug, Default)]

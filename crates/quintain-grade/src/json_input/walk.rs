@@ -20,7 +20,7 @@ pub struct Position {
 pub(crate) enum Piece<'b> {
     /// A whole JSON value: a line, a document, or an element of a list.
     Value { bytes: &'b [u8], at: Position, is_element: bool },
-    /// The members of an object before the list that holds the records, as an object.
+    /// The members of an object before the list of records, as an object.
     Envelope { bytes: &'b [u8] },
     /// A line that does not start like an object or a list.
     Text { bytes: &'b [u8], at: Position },
@@ -416,8 +416,9 @@ impl<R: BufRead> Walk<'_, R> {
             self.space()?;
             let inner: Vec<Path> = paths
                 .iter()
-                .filter(|path| path.first().copied() == key.as_deref())
-                .map(|path| &path[1..])
+                .filter_map(|path| path.split_first())
+                .filter(|(first, _)| Some(**first) == key.as_deref())
+                .map(|(_, rest)| rest)
                 .collect();
             match self.peek()? {
                 Some(b'[') if inner.iter().any(|path| path.is_empty()) => {
@@ -486,7 +487,7 @@ impl<R: BufRead> Walk<'_, R> {
 
 enum Members {
     Ended(Ended),
-    /// The receiver wants no more.
+    /// The receiver needs no more.
     Stopped,
 }
 

@@ -69,18 +69,15 @@ impl<'t> ReprParser<'t> {
             }
             let start = self.at;
             let name = self.name().filter(|_| self.peek() == Some(b'='));
-            match name {
-                Some(name) => {
-                    self.at += 1;
-                    let value = self.value(depth + 1)?;
-                    if !value.is_null() {
-                        fields.insert(name.to_owned(), value);
-                    }
+            if let Some(name) = name {
+                self.at += 1;
+                let value = self.value(depth + 1)?;
+                if !value.is_null() {
+                    fields.insert(name.to_owned(), value);
                 }
-                None => {
-                    self.at = start;
-                    lone = Some(self.value(depth + 1)?);
-                }
+            } else {
+                self.at = start;
+                lone = Some(self.value(depth + 1)?);
             }
             self.space();
             let is_at_end = self.peek() == close;
@@ -223,17 +220,23 @@ impl<'t> ReprParser<'t> {
         let letter = self.rest().chars().next()?;
         self.at += letter.len_utf8();
         let digits = match letter {
-            'n' => return Some(out.push('\n')),
-            't' => return Some(out.push('\t')),
-            'r' => return Some(out.push('\r')),
-            '\\' | '\'' | '"' => return Some(out.push(letter)),
             'x' => 2,
             'u' => 4,
             'U' => 8,
-            // Python leaves other backslashes alone.
             other => {
-                out.push('\\');
-                return Some(out.push(other));
+                let plain = match other {
+                    'n' => '\n',
+                    't' => '\t',
+                    'r' => '\r',
+                    '\\' | '\'' | '"' => other,
+                    // Python leaves other backslashes alone.
+                    _ => {
+                        out.push('\\');
+                        other
+                    }
+                };
+                out.push(plain);
+                return Some(());
             }
         };
         let code = u32::from_str_radix(self.rest().get(..digits)?, 16).ok()?;

@@ -4,6 +4,7 @@
 mod entry;
 mod evidence;
 mod lists;
+mod requests;
 mod rpc;
 mod session;
 
@@ -74,17 +75,26 @@ struct CaptureParser {
     export: Vec<(Option<f64>, Position, Vec<Frame>)>,
     bytes: usize,
     has_start: bool,
+    /// A line that is not JSON, perhaps because the recorder was killed.
+    cut_line: Option<(Position, String)>,
 }
 
 impl Parser for CaptureParser {
     fn record(&mut self, record: JsonRecord<'_>, traces: &mut Traces) -> Result<(), String> {
         let value = match record.value() {
             Ok(value) => value,
-            // A line such as `[client] {...}`.
             Err(problem) => {
+                // A line such as `[client] {...}`.
                 let line = String::from_utf8_lossy(record.bytes);
-                let frame = entry::of_line(&line).ok_or(problem)?;
-                self.frame(frame, record.at, traces);
+                match entry::of_line(&line) {
+                    Some(frame) => self.frame(frame, record.at, traces),
+                    // The last line of a recorder that was killed is cut. Whether it is the last shows later.
+                    None if self.has_start => {
+                        self.report_cut_line(traces);
+                        self.cut_line = Some((record.at, problem));
+                    }
+                    None => return Err(problem),
+                }
                 return Ok(());
             }
         };
@@ -96,10 +106,14 @@ impl Parser for CaptureParser {
                 MAX_RECORD >> 20
             ));
         }
-        match entry::of_value(value) {
+        let entry = entry::of_value(value);
+        if !matches!(entry, Some(Entry::Note(_))) {
+            self.report_cut_line(traces);
+        }
+        match entry {
             Some(Entry::Frame(frame)) => self.frame(*frame, record.at, traces),
             Some(Entry::Exported { at, frames }) => self.export.push((at, record.at, frames)),
-            Some(Entry::Note(note)) => self.note(&note),
+            Some(Entry::Note(note)) => self.note(&note, traces),
             None => {
                 return Err("expected a JSON-RPC message, or an object with one in `frame` or \
                             `message`"
@@ -131,7 +145,8 @@ impl Parser for CaptureParser {
                 self.frame(frame, at, traces);
             }
         }
-        for session in self.sessions.drain(..) {
+        let is_only = self.sessions.len() == 1;
+        for session in self.sessions.drain(..).filter(|session| is_only || !session.is_idle()) {
             traces.push((session.started, Ok(session.finish())));
         }
         self.bytes = 0;
@@ -139,9 +154,14 @@ impl Parser for CaptureParser {
 }
 
 impl CaptureParser {
+    fn report_cut_line(&mut self, traces: &mut Traces) {
+        traces.extend(self.cut_line.take().map(|(at, problem)| (at, Err(problem))));
+    }
+
     fn frame(&mut self, frame: Frame, at: Position, traces: &mut Traces) {
         let key = frame.session.clone();
         let found = self.sessions.iter().rposition(|session| session.key == key);
+        let found = found.or_else(|| self.adopt(key.as_ref(), &frame));
         let index = match found {
             Some(index) if !self.sessions[index].ends_with(&frame) => index,
             _ => {
@@ -162,14 +182,37 @@ impl CaptureParser {
             }
         };
         // A response to a request of an earlier session of the same client.
-        let same =
-            self.sessions.iter().rposition(|session| session.key == key && session.awaits(&frame));
+        let same = self.awaiting(&frame, |session| session.key == key || key.is_none());
         self.sessions[same.unwrap_or(index)].add(frame);
     }
 
-    fn note(&mut self, note: &Value) {
+    /// The session that a number belongs to which was not seen before: the one that was just opened. A frame without a
+    /// number belongs to the newest session.
+    fn adopt(&mut self, key: Option<&String>, frame: &Frame) -> Option<usize> {
+        let Some(key) = key else { return self.sessions.len().checked_sub(1) };
+        let awaiting = self.awaiting(frame, |session| session.key.is_none());
+        let found = awaiting.or_else(|| self.sessions.iter().rposition(Session::is_opening))?;
+        let session = &mut self.sessions[found];
+        session.key = Some(key.clone());
+        session.is_shared = false;
+        Some(found)
+    }
+
+    /// The newest session that waits for a frame.
+    fn awaiting(&self, frame: &Frame, is_meant: impl Fn(&Session) -> bool) -> Option<usize> {
+        let sessions = self.sessions.iter().enumerate().filter(|(_, session)| is_meant(session));
+        let waiting = sessions.map(|(index, session)| (session.awaits(frame), index));
+        waiting.filter(|(rank, _)| *rank > 0).max().map(|(_, index)| index)
+    }
+
+    fn note(&mut self, note: &Value, traces: &mut Traces) {
         let words = note.to_string().to_ascii_lowercase();
-        self.has_start |= self.sessions.is_empty() && words.contains("start");
+        // The recorder was started again, and continues the file.
+        if words.contains("start") {
+            self.cut_line = None;
+            self.finish(traces);
+            self.has_start = true;
+        }
         if words.contains("exit") {
             for session in &mut self.sessions {
                 session.has_ended = true;

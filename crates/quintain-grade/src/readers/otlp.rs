@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use self::assemble::Node;
 use self::span::Span;
-use super::{JsonRecord, MAX_RECORD, Parser, Position, Reader, Sample, Traces};
+use super::{JsonRecord, Parser, Position, Reader, Sample, Traces};
 use crate::json_input::record::take_any;
 use crate::json_input::walk::Path;
 
@@ -70,6 +70,9 @@ impl Reader for Otlp {
     }
 }
 
+/// Bytes of spans that wait for others of their trace.
+const MAX_OPEN: usize = 64 << 20;
+
 /// Traces by their ids. Those that had no span for longest are completed first if memory runs out.
 #[derive(Default)]
 struct OtlpParser {
@@ -104,7 +107,7 @@ impl Parser for OtlpParser {
                 Err(why) => problem = Some(why),
             }
         }
-        while self.bytes > MAX_RECORD {
+        if self.bytes > MAX_OPEN {
             self.complete_oldest(traces);
         }
         problem.map_or(Ok(()), Err)
@@ -148,15 +151,19 @@ impl OtlpParser {
         self.bytes += kept;
     }
 
+    /// Completes traces until half of the memory is free, so that this happens rarely.
     fn complete_oldest(&mut self, traces: &mut Traces) {
-        let oldest = self.open.iter().min_by_key(|(_, trace)| trace.touched);
-        let Some(id) = oldest.map(|(id, _)| id.clone()) else {
-            self.bytes = 0;
-            return;
-        };
-        if let Some(trace) = self.open.remove(&id) {
-            self.bytes = self.bytes.saturating_sub(trace.bytes);
-            complete(id, trace, traces);
+        let mut oldest: Vec<(u64, String)> =
+            self.open.iter().map(|(id, trace)| (trace.touched, id.clone())).collect();
+        oldest.sort_unstable();
+        for (_, id) in oldest {
+            if self.bytes <= MAX_OPEN / 2 {
+                break;
+            }
+            if let Some(trace) = self.open.remove(&id) {
+                self.bytes = self.bytes.saturating_sub(trace.bytes);
+                complete(id, trace, traces);
+            }
         }
     }
 }

@@ -54,12 +54,11 @@ pub(super) fn add_evidence(trace: &mut Trace, evidence: &Evidence) {
 }
 
 fn list(trace: &mut Trace, name: Option<String>, listing: Listing) {
-    match trace.servers.iter_mut().find(|server| server.name == name) {
-        Some(server) => server.listings.push(listing),
-        None => {
-            let listings = vec![listing];
-            trace.servers.push(TraceServer { name, listings, ..TraceServer::default() });
-        }
+    if let Some(server) = trace.servers.iter_mut().find(|server| server.name == name) {
+        server.listings.push(listing);
+    } else {
+        let listings = vec![listing];
+        trace.servers.push(TraceServer { name, listings, ..TraceServer::default() });
     }
 }
 

@@ -9,6 +9,7 @@ use super::*;
 
 mod hostile;
 mod public_traces;
+mod recorded;
 
 fn read_as(
     text: &[u8],
@@ -48,6 +49,12 @@ fn outline(records: &[Record]) -> Vec<String> {
     outline.collect()
 }
 
+/// The example in the documentation of a format.
+fn example(reader: &'static dyn Reader) -> &'static str {
+    let docs = reader.meta().docs;
+    docs.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap()
+}
+
 #[test]
 fn the_registry_is_sound() {
     let mut names = HashSet::new();
@@ -66,9 +73,7 @@ fn the_registry_is_sound() {
 #[test]
 fn every_example_is_recognised_and_read() {
     for reader in READERS {
-        let docs = reader.meta().docs;
-        let example =
-            docs.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let example = example(*reader);
         let (format, records) = read_all(example);
         assert_eq!(format, reader.meta().id, "{example}");
         let traces: Vec<&Record> =
@@ -179,7 +184,7 @@ fn a_session_with_a_message_per_line_is_one_trace() {
             "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "rain"}]}}),
         json!({"type": "user", "uuid": "4", "sessionId": "s2", "message": {"role": "user", "content": "Other"}}),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.map(|line| line.to_string()).join("\n");
     let (format, records) = read_all(&text);
     assert_eq!(format, "anthropic");
     assert_eq!(outline(&records), ["f.json:2:1 Weather?", "f.json:5:1 Other"]);
@@ -245,8 +250,8 @@ fn each_session_of_a_capture_is_a_trace() {
     let done = json!({"jsonrpc": "2.0", "id": 0, "result": {"capabilities": {"tools": {}}, "serverInfo": {"name": "s"}}});
     let call =
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add"}});
-    let text: String =
-        [&open, &done, &call, &open, &done, &call].iter().map(|line| format!("{line}\n")).collect();
+    let lines = [&open, &done, &call, &open, &done, &call];
+    let text = lines.map(ToString::to_string).join("\n");
     let (_, records) = read_all(&text);
     assert_eq!(records.len(), 2);
     for record in records {

@@ -69,19 +69,16 @@ fn case(trace: &Trace) -> Value {
     };
     set("id", trace.id.clone().map(Value::from));
     set("name", trace.name.clone().map(Value::from));
-    match single(trace) {
-        Some((input, calls, output)) => {
-            set("input", Some(input.into()));
-            set("actual_output", output.map(Value::from));
-            for (key, calls) in lists(&calls) {
-                set(key, calls);
-            }
+    if let Some((input, calls, output)) = single(trace) {
+        set("input", Some(input.into()));
+        set("actual_output", output.map(Value::from));
+        for (key, calls) in lists(&calls) {
+            set(key, calls);
         }
-        None => {
-            let (role, turns) = turns(trace);
-            set("chatbot_role", role.map(Value::from));
-            set("turns", Some(turns.into()));
-        }
+    } else {
+        let (role, turns) = turns(trace);
+        set("chatbot_role", role.map(Value::from));
+        set("turns", Some(turns.into()));
     }
     let expected = &trace.expected;
     set("expected_output", expected.output.clone().map(Value::from));

@@ -4,19 +4,21 @@
 use serde_json::Value;
 
 use super::rpc::{Side, sender_of};
-use crate::json_input::record::{any_text, json_in, seconds, take, take_any};
+use crate::json_input::record::{any_text, id_text, json_in, seconds, take, take_any};
 
 /// A message on the wire.
 #[derive(Debug)]
 pub(super) struct Frame {
     /// Seconds, from 1970 or from the start.
     pub(super) at: Option<f64>,
-    /// Known if the capture says so, or if only one side sends such messages.
+    /// Known if the capture names it, or if only one side sends such messages.
     pub(super) sender: Option<Side>,
     pub(super) transport: Option<String>,
     pub(super) session: Option<String>,
     /// Whether the capture was written by one program that saw both sides, so that its order is that of the wire.
     pub(super) is_ordered: bool,
+    /// The number of the HTTP request to which it belongs.
+    pub(super) exchange: Option<u64>,
     pub(super) body: Body,
 }
 
@@ -25,6 +27,8 @@ pub(super) enum Body {
     Json(Value),
     /// What is not JSON.
     Text(String),
+    /// The start of a message that was too large to be recorded.
+    Cut(String),
 }
 
 pub(super) enum Entry {
@@ -101,7 +105,14 @@ pub(super) fn of_value(mut value: Value) -> Option<Entry> {
     }
     let sender = SENDERS.iter().find_map(|key| side(value.get(key)?.as_str()?));
     let transport = any_text(&value, &["transport"]).map(str::to_owned);
-    let session = any_text(&value, SESSIONS).map(str::to_owned);
+    let session = SESSIONS.iter().find_map(|key| id_text(value.get(key)?));
+    let exchange = value.get("exchange").and_then(Value::as_u64);
+    let is_cut = value.get("truncated").is_some_and(|cut| *cut != Value::Bool(false));
+    // Events of a stream that are not messages, such as `endpoint`.
+    let is_event = value.get("event").is_some_and(Value::is_string) && value.get("frame").is_some();
+    if is_event {
+        return Some(Entry::Note(Value::Null));
+    }
     let duration = value.get("duration").and_then(Value::as_f64);
     let response = take(&mut value, "response").filter(is_rpc);
     let is_ordered = value.get("frame").is_some() && sender.is_some();
@@ -109,6 +120,7 @@ pub(super) fn of_value(mut value: Value) -> Option<Entry> {
         Value::String(text) => {
             match json_in(&text).filter(|inner| inner.is_object() || inner.is_array()) {
                 Some(inner) => Body::Json(inner),
+                None if is_cut => Body::Cut(text),
                 None => Body::Text(text),
             }
         }
@@ -116,7 +128,7 @@ pub(super) fn of_value(mut value: Value) -> Option<Entry> {
     };
     let sender = sender.or(match &body {
         Body::Json(message) => sender_of(message),
-        Body::Text(_) => None,
+        Body::Text(_) | Body::Cut(_) => None,
     });
     let is_export = response.is_some()
         || value
@@ -130,6 +142,7 @@ pub(super) fn of_value(mut value: Value) -> Option<Entry> {
         transport: transport.clone(),
         session: session.clone(),
         is_ordered,
+        exchange,
         body,
     };
     if !is_export {
@@ -141,6 +154,7 @@ pub(super) fn of_value(mut value: Value) -> Option<Entry> {
         transport,
         session,
         is_ordered,
+        exchange,
         body: Body::Json(response),
     });
     Some(Entry::Exported { at, frames: std::iter::once(frame).chain(answer).collect() })
@@ -182,6 +196,7 @@ fn exported_frame(message: Value, at: Option<f64>, sender: Side) -> Frame {
         transport,
         session: None,
         is_ordered: false,
+        exchange: None,
         body: Body::Json(message),
     }
 }
@@ -194,6 +209,7 @@ fn bare(message: Value) -> Frame {
         transport: None,
         session: None,
         is_ordered: false,
+        exchange: None,
         body: Body::Json(message),
     }
 }
@@ -216,6 +232,7 @@ pub(super) fn of_line(line: &str) -> Option<Frame> {
         transport: None,
         session: None,
         is_ordered: false,
+        exchange: None,
         body: Body::Json(message),
     })
 }

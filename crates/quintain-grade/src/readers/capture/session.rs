@@ -1,5 +1,6 @@
-//! One session of a client with a server: its messages become calls, lists and violations of the protocol. Rules that
-//! depend on what the capture cannot show are not applied, because a false alarm is worse than a missed one.
+//! One session of a client with a server: its messages become calls, lists and violations of the protocol.
+
+mod rules;
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,16 +10,16 @@ use quintain_evidence::trace::{
 use serde_json::Value;
 
 use super::entry::{Body, Frame};
-use super::evidence::{shorten, start_of};
+use super::evidence::start_of;
 use super::lists::Lists;
+use super::requests::{Request, Requests};
 use super::rpc::{self, Rpc, Side};
+use crate::json_input::prefix;
 use crate::json_input::record::{id_text, text};
 use crate::outcome;
 use crate::readers::Position;
 use crate::readers::stored_run::{call_kind, sent_args};
 
-/// A hostile capture must not make a trace of faults alone.
-const MAX_FAULTS: usize = 1000;
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -33,11 +34,13 @@ pub(super) struct Session {
     /// Whether the capture starts with the session.
     is_complete: bool,
     is_ordered: bool,
+    /// Whether a frame was not recorded whole, so that it is unknown which request it answers.
+    has_cut: bool,
     trace: Trace,
     calls: usize,
     order: usize,
     last_answered: usize,
-    pending: HashMap<(Side, String), Pending>,
+    pending: Requests,
     used: HashMap<Side, HashSet<String>>,
     answered: HashSet<(Side, String)>,
     handshake: Handshake,
@@ -54,22 +57,19 @@ pub(super) struct Session {
     early: Vec<ProtocolFault>,
 }
 
+/// When and how a message was sent.
+#[derive(Debug, Clone, Copy)]
+struct Wire {
+    at: Option<f64>,
+    exchange: Option<u64>,
+    is_stdio: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Handshake {
     Missing,
     Requested,
     Done,
-}
-
-/// A request without a response.
-#[derive(Debug)]
-struct Pending {
-    method: String,
-    params: Value,
-    call: Option<usize>,
-    step: Option<usize>,
-    order: usize,
-    at: Option<f64>,
 }
 
 impl Session {
@@ -81,11 +81,12 @@ impl Session {
             has_ended: false,
             is_complete,
             is_ordered: false,
+            has_cut: false,
             trace: Trace { is_capture: true, ..Trace::default() },
             calls: 0,
             order: 0,
             last_answered: 0,
-            pending: HashMap::new(),
+            pending: Requests::default(),
             used: HashMap::new(),
             answered: HashSet::new(),
             handshake: Handshake::Missing,
@@ -106,28 +107,42 @@ impl Session {
         let Body::Json(message) = &frame.body else { return false };
         self.handshake != Handshake::Missing
             && text(message, "method") == Some("initialize")
-            // The same request again is a retry.
-            && !self.pending.values().any(|pending| pending.method == "initialize")
+            // The same request again is a retry, unless another HTTP request has it.
+            && (frame.exchange.is_some() || self.handshake == Handshake::Done)
     }
 
-    /// Whether another session that starts now runs at the same time.
+    /// Whether a session whose number is not known yet is the one with a number: it has just been opened.
+    pub(super) fn is_opening(&self) -> bool {
+        self.key.is_none() && self.handshake != Handshake::Missing
+    }
+
+    /// Whether another session that starts now runs in parallel.
     pub(super) fn is_running(&self) -> bool {
         let is_stdio = self.server.transport.as_deref().is_none_or(|name| name.contains("stdio"));
-        !is_stdio || self.pending.keys().any(|(side, _)| *side == Side::Client)
+        !is_stdio || !self.pending.of(Side::Client).is_empty()
     }
 
-    /// Whether a frame is a response to a request of this session.
-    pub(super) fn awaits(&self, frame: &Frame) -> bool {
-        let Body::Json(message) = &frame.body else { return false };
+    /// How well a frame answers a request of this session: 0 not at all, 1 by its id, 2 also by its HTTP request.
+    pub(super) fn awaits(&self, frame: &Frame) -> u8 {
+        let Body::Json(message) = &frame.body else { return 0 };
         if message.get("method").is_some() {
-            return false;
+            return 0;
         }
-        let Some(id) = message.get("id").and_then(id_text) else { return false };
+        let Some(id) = message.get("id").and_then(id_text) else { return 0 };
         let sides = match frame.sender {
             Some(sender) => vec![sender.other()],
             None => vec![Side::Client, Side::Server],
         };
-        sides.into_iter().any(|side| self.pending.contains_key(&(side, id.clone())))
+        let open = sides.into_iter().filter_map(|side| self.pending.get(side, &id));
+        let match_of = |request: &Request| {
+            1 + u8::from(frame.exchange.is_some() && request.exchange == frame.exchange)
+        };
+        open.map(match_of).max().unwrap_or(0)
+    }
+
+    /// Whether nothing came of the session: its opening was not answered, and repeated in another one.
+    pub(super) fn is_idle(&self) -> bool {
+        self.handshake == Handshake::Requested && self.trace.steps.is_empty()
     }
 
     pub(super) fn add(&mut self, frame: Frame) {
@@ -137,7 +152,9 @@ impl Session {
         if let Some(transport) = &frame.transport {
             self.server.transport.get_or_insert_with(|| transport.clone());
         }
+        let wire = Wire { at: frame.at, exchange: frame.exchange, is_stdio };
         match frame.body {
+            Body::Cut(text) => self.add_cut(&text, frame.sender, wire),
             Body::Text(text) => {
                 // Over HTTP, bodies such as `Accepted` are no messages.
                 let is_meant = text.trim_start().starts_with(['{', '[']);
@@ -155,21 +172,30 @@ impl Session {
                     self.fault("malformed", None, message.to_owned(), evidence);
                 }
                 for message in batch {
-                    self.message(message, frame.sender, frame.at, is_stdio);
+                    self.message(message, frame.sender, wire);
                 }
             }
-            Body::Json(message) => self.message(message, frame.sender, frame.at, is_stdio),
+            Body::Json(message) => self.message(message, frame.sender, wire),
         }
     }
 
-    fn message(&mut self, message: Value, sender: Option<Side>, at: Option<f64>, is_stdio: bool) {
+    /// A frame of which only the start was recorded. What is left of it counts as far as it is a message.
+    fn add_cut(&mut self, text: &str, sender: Option<Side>, wire: Wire) {
+        let message = prefix::completed(text).filter(|message| message.get("id").is_some());
+        match message {
+            Some(message) => self.message(message, sender, wire),
+            None => self.has_cut = true,
+        }
+    }
+
+    fn message(&mut self, message: Value, sender: Option<Side>, wire: Wire) {
         let evidence = start_of(&message);
         let (rpc, problem) = rpc::read(message);
         let mut call = None;
         match rpc {
             Rpc::Request { id, method, params } => {
                 let sender = sender.unwrap_or_else(|| self.likely_sender(&id));
-                call = self.request(sender, id, method, params, at, is_stdio, &evidence);
+                call = self.request(sender, id, method, params, wire, &evidence);
             }
             Rpc::Notification { method, params } => {
                 if method == "notifications/cancelled"
@@ -177,12 +203,12 @@ impl Session {
                 {
                     let sides = sender.map_or(vec![Side::Client, Side::Server], |side| vec![side]);
                     for side in sides {
-                        self.pending.remove(&(side, id.clone()));
+                        self.pending.cancel(side, &id);
                     }
                 }
             }
             Rpc::Response { id, answer } => {
-                call = self.response(sender, id, answer, at, is_stdio, &evidence);
+                call = self.response(sender, id, answer, wire, &evidence);
             }
             Rpc::Nothing => {}
         }
@@ -197,23 +223,21 @@ impl Session {
         if is_used { Side::Server } else { Side::Client }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one request")]
     fn request(
         &mut self,
         sender: Side,
         id: String,
         method: String,
         params: Value,
-        at: Option<f64>,
-        is_stdio: bool,
+        wire: Wire,
         evidence: &str,
     ) -> Option<usize> {
         let key = (sender, id.clone());
         let is_used = !self.used.entry(sender).or_default().insert(id.clone());
-        let earlier = self.pending.get(&key);
+        let earlier = self.pending.get(sender, &id);
         let is_retry =
             earlier.is_some_and(|earlier| earlier.method == method && earlier.params == params);
-        if is_retry && !is_stdio {
+        if is_retry && !wire.is_stdio {
             return earlier.and_then(|earlier| earlier.call);
         }
         let is_pending = earlier.is_some();
@@ -221,11 +245,15 @@ impl Session {
             self.is_modern = true;
         }
         let (call, step) = match (sender, call_kind(&method)) {
-            (Side::Client, Some((kind, name))) => self.call(kind, name, &params, &id, at),
+            (Side::Client, Some((kind, name))) => self.call(kind, name, &params, &id, wire.at),
             _ => (None, None),
         };
         let is_exported = id == "exported";
-        if is_used && is_stdio && !self.is_shared && !is_exported && (is_pending || !self.is_modern)
+        if is_used
+            && wire.is_stdio
+            && !self.is_shared
+            && !is_exported
+            && (is_pending || !self.is_modern)
         {
             let message = format!("the {} uses the id `{id}` for a second request", sender.word());
             self.fault("duplicate-id", call, message, evidence.to_owned());
@@ -243,7 +271,12 @@ impl Session {
         }
         let order = self.order;
         self.answered.remove(&key);
-        self.pending.insert(key, Pending { method, params, call, step, order, at });
+        let exchange = wire.exchange;
+        self.pending.insert(
+            sender,
+            id,
+            Request { method, params, call, step, order, at: wire.at, exchange },
+        );
         call
     }
 
@@ -271,55 +304,13 @@ impl Session {
         (Some(self.calls - 1), Some(step))
     }
 
-    fn check_handshake(&mut self, method: &str, call: Option<usize>, evidence: &str) {
-        let is_free = matches!(method, "initialize" | "ping" | "server/discover");
-        if is_free || self.is_modern || self.is_shared || self.early.len() >= MAX_FAULTS {
-            return;
-        }
-        let when = match self.handshake {
-            Handshake::Done => return,
-            Handshake::Missing => "before `initialize`",
-            // Logs of two programs may be in the wrong order; our own captures are not.
-            Handshake::Requested if !self.is_ordered => return,
-            Handshake::Requested => "before the server answered `initialize`",
-        };
-        let message = format!("the client sends `{method}` {when}");
-        let (rule, evidence) = ("before-initialize".to_owned(), evidence.to_owned());
-        self.early.push(ProtocolFault { rule, call, message, evidence });
-    }
-
-    fn check_capability(
-        &mut self,
-        method: &str,
-        sender: Side,
-        call: Option<usize>,
-        evidence: &str,
-    ) {
-        let Some((capability, owner)) = rpc::needed_capability(method) else { return };
-        let declared = match owner {
-            Side::Server => &self.server_capabilities,
-            Side::Client => &self.client_capabilities,
-        };
-        let is_undeclared = declared
-            .as_ref()
-            .is_some_and(|declared| declared.is_object() && !rpc::declares(declared, capability));
-        if is_undeclared && sender != owner && !self.is_modern && !self.is_shared {
-            let owner = owner.word();
-            let message = format!(
-                "`{method}` needs the capability `{capability}`, which the {owner} did not declare"
-            );
-            self.fault("undeclared-capability", call, message, evidence.to_owned());
-        }
-    }
-
     /// Handles a response, and returns the position of the call that it belongs to.
     fn response(
         &mut self,
         sender: Option<Side>,
         id: Option<String>,
         answer: Result<Value, Value>,
-        at: Option<f64>,
-        is_stdio: bool,
+        wire: Wire,
         evidence: &str,
     ) -> Option<usize> {
         // The server may not have understood which request it answers.
@@ -327,9 +318,12 @@ impl Session {
         let sides = sender.map_or(vec![Side::Client, Side::Server], |side| vec![side.other()]);
         let keys = sides.into_iter().map(|side| (side, id.clone()));
         let keys: Vec<(Side, String)> = keys.collect();
-        let found = keys.iter().find_map(|key| Some((key.clone(), self.pending.remove(key)?)));
+        let found = keys.iter().find_map(|key| {
+            let request = self.pending.take(key.0, &key.1, wire.exchange)?;
+            Some((key.clone(), request))
+        });
         let Some((key, pending)) = found else {
-            self.unexpected(&keys, is_stdio, evidence);
+            self.unexpected(&keys, wire.is_stdio, evidence);
             return None;
         };
         let side = key.0;
@@ -340,7 +334,7 @@ impl Session {
         self.last_answered = self.last_answered.max(pending.order);
         self.learn(&pending, &answer);
         match pending.step.or_else(|| self.task_step(&pending)) {
-            Some(step) => self.finish_call(step, &pending, answer, at),
+            Some(step) => self.finish_call(step, &pending, answer, wire.at),
             None => {
                 if let Ok(mut result) = answer {
                     self.list(&pending, &mut result);
@@ -350,31 +344,8 @@ impl Session {
         pending.call
     }
 
-    /// A response that answers no open request. Only a capture that has seen the whole session can say so.
-    fn unexpected(&mut self, keys: &[(Side, String)], is_stdio: bool, evidence: &str) {
-        if (!self.is_complete && self.handshake == Handshake::Missing) || self.is_shared {
-            return;
-        }
-        let is_used =
-            |(side, id): &(Side, String)| self.used.get(side).is_some_and(|ids| ids.contains(id));
-        let Some((_, id)) = keys.first() else { return };
-        let message = if keys.iter().any(|key| self.answered.contains(key)) {
-            // HTTP streams repeat what was lost.
-            if !is_stdio {
-                return;
-            }
-            format!("a second response to the request with the id `{id}`")
-        } else if keys.iter().any(is_used) {
-            // A cancelled request may still be answered.
-            return;
-        } else {
-            format!("a response with the id `{id}`, which no request has")
-        };
-        self.fault("unknown-response", None, message, evidence.to_owned());
-    }
-
-    /// What responses tell about the server.
-    fn learn(&mut self, pending: &Pending, answer: &Result<Value, Value>) {
+    /// Keeps what responses show about the server.
+    fn learn(&mut self, pending: &Request, answer: &Result<Value, Value>) {
         let Ok(result) = answer else { return };
         if pending.method == "initialize" {
             self.handshake = Handshake::Done;
@@ -389,7 +360,7 @@ impl Session {
         }
     }
 
-    fn list(&mut self, pending: &Pending, result: &mut Value) {
+    fn list(&mut self, pending: &Request, result: &mut Value) {
         let has_cursor = pending.params.get("cursor").is_some_and(|cursor| !cursor.is_null());
         let from = self.trace.steps.len();
         if let Some(listing) = self.lists.add(&pending.method, has_cursor, result, from) {
@@ -398,7 +369,7 @@ impl Session {
     }
 
     /// The call whose task a request asks about.
-    fn task_step(&self, pending: &Pending) -> Option<usize> {
+    fn task_step(&self, pending: &Request) -> Option<usize> {
         let is_about = matches!(pending.method.as_str(), "tasks/result" | "tasks/get");
         let id = text(&pending.params, "taskId").filter(|_| is_about)?;
         self.tasks.get(id).copied()
@@ -407,7 +378,7 @@ impl Session {
     fn finish_call(
         &mut self,
         step: usize,
-        pending: &Pending,
+        pending: &Request,
         answer: Result<Value, Value>,
         at: Option<f64>,
     ) {
@@ -440,14 +411,6 @@ impl Session {
         call.took_ms = took.filter(|took| *took >= 0.0).or(call.took_ms);
     }
 
-    fn fault(&mut self, rule: &str, call: Option<usize>, message: String, evidence: String) {
-        if self.trace.protocol.len() < MAX_FAULTS {
-            let evidence = shorten(evidence);
-            let rule = rule.to_owned();
-            self.trace.protocol.push(ProtocolFault { rule, call, message, evidence });
-        }
-    }
-
     pub(super) fn finish(mut self) -> Trace {
         // Without a handshake the capture may have started in the middle of the session.
         if self.handshake != Handshake::Missing || self.is_complete {
@@ -471,35 +434,6 @@ impl Session {
         }
         self.trace.id = self.key;
         self.trace
-    }
-
-    /// Requests that the server left without a response although it went on. At the end of a capture they may only
-    /// have been cut off.
-    fn report_unanswered(&mut self) {
-        if self.is_shared {
-            return;
-        }
-        let mut open: Vec<&Pending> = self
-            .pending
-            .iter()
-            .filter(|((side, _), pending)| {
-                *side == Side::Client
-                    && pending.method != "subscriptions/listen"
-                    && (self.has_ended || pending.order < self.last_answered)
-            })
-            .map(|(_, pending)| pending)
-            .collect();
-        open.sort_by_key(|pending| pending.order);
-        let faults: Vec<(Option<usize>, String, String)> = open
-            .into_iter()
-            .map(|pending| {
-                let message = format!("`{}` has no response", pending.method);
-                (pending.call, message, start_of(&pending.params))
-            })
-            .collect();
-        for (call, message, evidence) in faults {
-            self.fault("no-response", call, message, evidence);
-        }
     }
 }
 

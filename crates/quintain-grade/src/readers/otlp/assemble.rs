@@ -1,7 +1,7 @@
 //! The spans of one trace id into one trace: calls from the spans of tools, and what was said from the messages that
-//! spans of models carry. Spans repeat the history of the conversation; it is told once.
+//! spans of models carry. Spans repeat the history of the conversation; it is kept once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use quintain_evidence::trace::{Args, Call, CallKind, CallOutcome, Role, Trace, TraceStep};
 use serde_json::{Map, Value, json};
@@ -223,27 +223,25 @@ pub(super) fn assemble(mut nodes: Vec<Node>, parents: &HashMap<String, String>) 
     let mut talks = Vec::new();
     for node in nodes {
         match node.content {
-            Content::Call(call) => match ancestor(&node.id, &call, parents, &by_span, &calls) {
-                Some(outer) => {
-                    merge(&mut calls[outer].1, *call);
-                    by_span.insert(node.id, outer);
+            Content::Call(call) => {
+                let outer = ancestor(&node.id, &call, parents, &by_span, &calls);
+                by_span.insert(node.id.clone(), outer.unwrap_or(calls.len()));
+                match outer {
+                    Some(outer) => merge(&mut calls[outer].1, *call),
+                    None => calls.push((node.id, *call)),
                 }
-                None => {
-                    by_span.insert(node.id.clone(), calls.len());
-                    calls.push((node.id, *call));
-                }
-            },
+            }
             Content::Messages { messages, written, tools } => {
                 talks.push((node.start, node.end, messages, written, tools));
             }
         }
     }
-    let mut told = Told::new(&calls);
+    let mut added = Added::new(&calls);
     let mut talk = Conversation::default();
     let mut events = Vec::new();
     for (start, end, messages, written, tools) in talks {
         talk.offer(tools);
-        told.add(messages, written, start, end, &mut events);
+        added.add(messages, written, start, end, &mut events);
     }
     for (_, call) in calls {
         let at = call.at.unwrap_or_default();
@@ -286,20 +284,20 @@ fn merge(outer: &mut Call, inner: Call) {
     outer.id = outer.id.take().or(inner.id);
 }
 
-/// What was told before, and how often.
-struct Told {
+/// What was added before, and how often.
+struct Added {
     times: HashMap<String, usize>,
-    by_id: HashMap<String, ()>,
-    by_name: HashMap<String, ()>,
+    by_id: HashSet<String>,
+    by_name: HashSet<String>,
 }
 
-impl Told {
-    /// Calls that have spans of their own are not told again by messages.
+impl Added {
+    /// Calls that have spans of their own are not added again from messages.
     fn new(calls: &[(String, Call)]) -> Self {
         Self {
             times: HashMap::new(),
-            by_id: calls.iter().filter_map(|(_, call)| Some((call.id.clone()?, ()))).collect(),
-            by_name: calls.iter().map(|(_, call)| (call.name.clone(), ())).collect(),
+            by_id: calls.iter().filter_map(|(_, call)| call.id.clone()).collect(),
+            by_name: calls.iter().map(|(_, call)| call.name.clone()).collect(),
         }
     }
 
@@ -330,11 +328,11 @@ impl Told {
             let Some(key) = self.key(&step) else { continue };
             let count = here.entry(key.clone()).or_default();
             *count += 1;
-            let told = self.times.entry(key).or_default();
-            if *count <= *told {
+            let added = self.times.entry(key).or_default();
+            if *count <= *added {
                 continue;
             }
-            *told += 1;
+            *added += 1;
             events.push(Event { at: if index < read { start } else { end }, step });
         }
     }
@@ -350,8 +348,8 @@ impl Told {
                 Some(format!("{role} {}", said.text))
             }
             TraceStep::Call(call) => {
-                let has_span = call.id.as_ref().is_some_and(|id| self.by_id.contains_key(id))
-                    || self.by_name.contains_key(&call.name);
+                let has_span = call.id.as_ref().is_some_and(|id| self.by_id.contains(id))
+                    || self.by_name.contains(&call.name);
                 let id =
                     call.id.clone().unwrap_or_else(|| format!("{} {:?}", call.name, call.args));
                 (!has_span).then(|| format!("c {id}"))

@@ -5,7 +5,7 @@
 /// OpenInference and OpenLLMetry.
 pub(super) const VERSION: &str = "semconv-genai 1.41, openinference 1, openllmetry 0.4";
 
-/// What a span can tell.
+/// What a span can record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Method,

@@ -135,7 +135,7 @@ fn a_forced_format_reports_each_record() {
 
 #[test]
 fn the_sink_can_stop_early() {
-    let text = vec![CASE; 10].join("\n");
+    let text = [CASE; 10].join("\n");
     let mut seen = 0;
     let mut sink = |_: Record| {
         seen += 1;
@@ -184,6 +184,48 @@ proptest! {
         let options = ReadOptions { router, ..ReadOptions::default() };
         let mut sink = |_: Record| ControlFlow::Continue(());
         let _ = read(text.as_bytes(), "f", reader, &options, &mut sink);
+    }
+}
+
+/// The example of each format, with pieces moved, doubled, removed and replaced.
+fn mutated() -> impl Strategy<Value = Vec<u8>> {
+    let change = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>(), 0_u8..4);
+    let changes = prop::collection::vec(change, 0..8);
+    (0..READERS.len(), changes).prop_map(|(reader, changes)| {
+        let mut text = example(READERS[reader]).repeat(2).into_bytes();
+        for (from, to, byte, kind) in changes {
+            let (from, to) = (from.index(text.len() + 1), to.index(text.len() + 1));
+            let range = from.min(to)..from.max(to).min(from.min(to) + 30);
+            let piece = text[range.clone()].to_vec();
+            match kind {
+                0 => drop(text.splice(range, [])),
+                1 => drop(text.splice(to..to, piece)),
+                2 => text.insert(from, byte),
+                _ => drop(text.splice(range, [byte])),
+            }
+        }
+        text
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Whatever the input, the size of the chunks in which it arrives does not matter.
+    #[test]
+    fn mutated_examples_are_read_the_same_in_any_chunks(text in mutated(), size in 1_usize..50) {
+        let read_in = |size: usize| {
+            let mut records = Vec::new();
+            let mut sink = |record: Record| {
+                records.push(record);
+                ControlFlow::Continue(())
+            };
+            let input = BufReader::with_capacity(size, text.as_slice());
+            let format = read(input, "f", None, &ReadOptions::default(), &mut sink);
+            (format.map(|reader| reader.meta().id).map_err(|error| error.to_string()), records)
+        };
+        let whole = read_in(1 << 16);
+        prop_assert_eq!(read_in(size), whole);
     }
 }
 

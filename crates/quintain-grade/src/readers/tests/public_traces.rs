@@ -6,7 +6,6 @@ use std::path::Path;
 use super::*;
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 fn public_traces_are_read_with_the_calls_behind_their_router() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/livemcpbench");
     let Ok(file) = File::open(folder.join("traces.jsonl")) else {
@@ -41,7 +40,7 @@ fn public_traces_are_read_with_the_calls_behind_their_router() {
             assert!(result.is_object() || !call.text().starts_with("meta="), "{result}");
         }
     }
-    let calls = traces.iter().flat_map(|trace| trace.calls());
+    let calls = traces.iter().flat_map(Trace::calls);
     let (routed, own): (Vec<&Call>, Vec<&Call>) =
         calls.partition(|call| call.server.as_deref() != Some("router"));
     assert_eq!((routed.len(), own.len()), (267, 144));
