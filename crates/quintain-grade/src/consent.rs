@@ -3,14 +3,14 @@
 mod objects;
 mod verbs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use quintain_evidence::trace::Role;
-use regex::Regex;
 
 use self::verbs::Verbs;
 use crate::view::{CallView, View};
+use crate::word_pattern::{Pattern, compile, is_match};
 
 /// Turns that are followed back from question to question.
 const MAX_TURNS: usize = 8;
@@ -18,27 +18,37 @@ const MAX_TURNS: usize = 8;
 const MAX_READ: usize = 20_000;
 
 /// Short messages with which users agree.
-static AGREES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static AGREES: Pattern = LazyLock::new(|| {
+    compile(
         r"(?i)^\W*(?:(?:oh|well|ok|okay|um|hm+)\W+)*(?:yes|yep|yeah|yup|sure|ok|okay|please do|go ahead|go for it|do it|do so|confirm(?:ed)?|correct|right|exactly|agreed|proceed|approved?|absolutely|of course|definitely|affirmative|sounds good|that's (?:fine|right|correct)|fine|please|certainly|ja|jawohl|gerne|mach das|oui|d'accord|sí|si|claro|vale|sim|da|да|好的?|是的?|可以|确认|はい|네|y\b)",
     )
-    .ok()
 });
-static REFUSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:no|nope|don't|do not|stop|wait|cancel that|never ?mind|nein|non|not yet|hold on)\b").ok()
+static REFUSES: Pattern = LazyLock::new(|| {
+    compile(
+        r"(?i)^\W*(?:please )?(?:no|nope|don't|do not|stop|wait|cancel that|never ?mind|nein|non|not yet|hold on)\b",
+    )
 });
-static QUESTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)[?？]|\b(?:please )?confirm\b|\bshall i\b|\bshould i\b|\blet me know (?:if|whether|which)\b|\breply\b").ok()
+static QUESTION: Pattern = LazyLock::new(|| {
+    compile(
+        r"(?i)[?？]|\b(?:please )?confirm\b|\bshall i\b|\bshould i\b|\blet me know (?:if|whether|which)\b|\breply\b",
+    )
 });
-
-fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
-}
 
 /// What was said, turn by turn.
 pub(crate) struct Conversation<'t> {
     system: Vec<&'t str>,
     turns: BTreeMap<usize, Turn<'t>>,
+    /// What was found out about a tool in a turn.
+    known: HashMap<(usize, &'t str, Option<&'static str>), Option<Consent<'t>>>,
+}
+
+/// How the user agrees to what a tool does.
+#[derive(Debug, Clone, Copy)]
+enum Consent<'t> {
+    /// The developer orders it, or the user confirmed what was shown before.
+    Given,
+    /// The user asks for it with this message.
+    Asked(&'t str),
 }
 
 #[derive(Default)]
@@ -60,7 +70,7 @@ impl<'t> Conversation<'t> {
                 Role::Assistant => turns.entry(turn).or_default().said.push((step, text)),
             }
         }
-        Self { system, turns }
+        Self { system, turns, known: HashMap::new() }
     }
 
     /// Whether the user speaks at all.
@@ -69,32 +79,53 @@ impl<'t> Conversation<'t> {
     }
 
     /// Whether the user asked for a call or confirmed it. `verb` is what it does besides what its name says.
-    pub(crate) fn covers(&self, view: &View<'_>, call: &CallView<'_>, verb: Option<&str>) -> bool {
-        let verbs = Verbs::of(call, verb);
-        if self.system.iter().any(|text| verbs.are_ordered_in(text)) {
-            return true;
+    pub(crate) fn covers(
+        &mut self,
+        view: &View<'t>,
+        call: &CallView<'t>,
+        verb: Option<&'static str>,
+    ) -> bool {
+        let key = (call.turn, call.call.name.as_str(), verb);
+        let consent = match self.known.get(&key) {
+            Some(known) => *known,
+            None => {
+                let found = self.consent(call, verb);
+                self.known.insert(key, found);
+                found
+            }
+        };
+        match consent {
+            None => false,
+            Some(Consent::Given) => true,
+            // A request must be about the same thing.
+            Some(Consent::Asked(text)) => !objects::contradicts(text, view, call),
         }
-        let Some((text, is_confirmed)) = self.request(call.turn, &verbs) else { return false };
-        // A confirmed call was shown to the user before; a request must be about the same thing.
-        is_confirmed || !objects::contradicts(text, view, call)
     }
 
-    /// The message with which the user asks for something, and whether a question was answered with it.
-    fn request(&self, turn: usize, verbs: &Verbs) -> Option<(&'t str, bool)> {
+    fn consent(&self, call: &CallView<'_>, verb: Option<&str>) -> Option<Consent<'t>> {
+        let verbs = Verbs::of(call, verb);
+        if self.system.iter().any(|text| verbs.are_ordered_in(text)) {
+            return Some(Consent::Given);
+        }
+        self.request(call.turn, &verbs)
+    }
+
+    /// The message with which the user asks for something, or confirms it.
+    fn request(&self, turn: usize, verbs: &Verbs) -> Option<Consent<'t>> {
         let mut is_answer = false;
         for number in (1..=turn).rev().take(MAX_TURNS) {
             let now = self.turns.get(&number)?;
-            let refuses = matches(&REFUSES, now.user);
+            let refuses = is_match(&REFUSES, now.user);
             if !refuses && verbs.are_asked_for_in(now.user) {
-                return Some((now.user, is_answer));
+                return Some(if is_answer { Consent::Given } else { Consent::Asked(now.user) });
             }
             // What was asked before counts only if this message answers a question about it.
             let (_, question) = self.turns.get(&(number - 1))?.said.last()?;
-            if refuses || !matches(&QUESTION, question) {
+            if refuses || !is_match(&QUESTION, question) {
                 return None;
             }
-            if matches(&AGREES, now.user) && verbs.are_mentioned_in(question) {
-                return Some((now.user, true));
+            if is_match(&AGREES, now.user) && verbs.are_mentioned_in(question) {
+                return Some(Consent::Given);
             }
             is_answer = true;
         }

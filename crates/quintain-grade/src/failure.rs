@@ -2,6 +2,7 @@
 //! counters and records that mention errors are contents, not failures.
 
 mod envelope;
+mod response;
 mod subject;
 mod text;
 
@@ -10,6 +11,7 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::{Call, CallKind, CallOutcome};
 use serde_json::Value;
 
+pub use self::response::{Reaction, Response};
 use self::subject::Subject;
 
 /// Characters that are kept of what a failure states.

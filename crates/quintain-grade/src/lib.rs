@@ -16,3 +16,4 @@ pub mod statements;
 mod uri_template;
 pub mod view;
 mod word_list;
+mod word_pattern;

@@ -7,13 +7,15 @@ use quintain_evidence::surface::{Prompt, Tool};
 use quintain_evidence::trace::{Call, CallKind, Message, Role, Trace, TraceServer, TraceStep};
 
 use crate::effect;
-use crate::failure::{self, Failure};
+use crate::failure::{self, Failure, Reaction};
 use crate::uri_template::Templates;
 
 /// A trace with what several checks derive from it.
 pub struct View<'t> {
     pub trace: &'t Trace,
     pub calls: Vec<CallView<'t>>,
+    /// What the application did about failed calls, once somebody asked.
+    pub(crate) reactions: OnceCell<Vec<Reaction>>,
 }
 
 /// One call of a trace.
@@ -74,7 +76,7 @@ impl<'t> View<'t> {
                 }),
             }
         }
-        Self { trace, calls }
+        Self { trace, calls, reactions: OnceCell::new() }
     }
 
     /// Messages with their step and the number of user messages up to and including them.

@@ -9,13 +9,13 @@ use quintain_evidence::graded::{Layer, Level};
 use quintain_evidence::lexicon::{self, Sense};
 use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::CallKind;
-use regex::Regex;
 use serde_json::{Value, json};
 
 use super::{Checked, Fault, TraceCheck};
 use crate::consent::Conversation;
 use crate::policy::CallPolicy;
 use crate::view::{CallView, View};
+use crate::word_pattern::{Pattern, compile, is_match};
 
 pub(super) struct PolicyDestructive;
 
@@ -44,11 +44,10 @@ that one.
 };
 
 /// Statements and commands that delete.
-static DELETES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static DELETES: Pattern = LazyLock::new(|| {
+    compile(
         r"(?i)^\s*(?:drop\s+(?:table|database|schema|view|index)|truncate\s+(?:table\s+)?\w|delete\s+from)\b|(?:^|[;&|]\s*)(?:sudo\s+)?(?:rm\s+-\w*[rf]|mkfs|shred\s|git\s+reset\s+--hard|git\s+push\s+(?:\S+\s+)*(?:--force|-f)\b)",
     )
-    .ok()
 });
 
 impl TraceCheck for PolicyDestructive {
@@ -61,17 +60,20 @@ impl TraceCheck for PolicyDestructive {
     }
 
     fn check(&self, view: &View<'_>, _: &CallPolicy) -> Checked {
-        let conversation = Conversation::new(view);
+        let mut conversation = Conversation::new(view);
         if !conversation.has_user() {
             return Checked::NotApplicable("nothing that the user says is recorded");
         }
         let tools = view.calls.iter().filter(|call| call.call.kind == CallKind::Tool);
-        let unasked =
-            tools.filter_map(|call| Some((call, danger(call)?))).filter(|(call, danger)| {
-                let verb = (*danger == Danger::Statement).then_some("delete");
-                !conversation.covers(view, call, verb)
-            });
-        Checked::Findings(unasked.map(|(call, danger)| fault(call, danger)).collect())
+        let mut faults = Vec::new();
+        for call in tools {
+            let Some(danger) = danger(call) else { continue };
+            let verb = (danger == Danger::Statement).then_some("delete");
+            if !conversation.covers(view, call, verb) {
+                faults.push(fault(call, danger));
+            }
+        }
+        Checked::Findings(faults)
     }
 }
 
@@ -104,8 +106,7 @@ fn danger(call: &CallView<'_>) -> Option<Danger> {
 }
 
 fn deletes(args: &Value) -> bool {
-    let Some(deletes) = DELETES.as_ref() else { return false };
-    texts(args).into_iter().any(|text| deletes.is_match(text))
+    texts(args).into_iter().any(|text| is_match(&DELETES, text))
 }
 
 fn fault(call: &CallView<'_>, danger: Danger) -> Fault {

@@ -5,245 +5,30 @@ use quintain_evidence::lexicon::{self, Sense};
 use crate::view::CallView;
 use crate::word_list;
 
-/// Words and phrases for the same action. A tool belongs to every group that contains a word of its name.
-const GROUPS: [&[&str]; 9] = [
-    &[
-        "delete",
-        "remove",
-        "erase",
-        "drop",
-        "destroy",
-        "purge",
-        "wipe",
-        "clear",
-        "clean",
-        "cleanup",
-        "discard",
-        "trash",
-        "bin",
-        "unlink",
-        "rm",
-        "rmdir",
-        "del",
-        "eliminate",
-        "scrap",
-        "uninstall",
-        "unsubscribe",
-        "prune",
-        "truncate",
-        "empty",
-        "nuke",
-        "evict",
-        "expunge",
-        "flush",
-        "zap",
-        "tidy",
-        "overwrite",
-        "format",
-        "get rid",
-        "throw away",
-        "throw out",
-        "dispose",
-        "free up",
-        "take down",
-        "no longer need",
-        "don't need",
-        "unpublish",
-        "lösch",
-        "entfern",
-        "supprim",
-        "effac",
-        "borra",
-        "elimin",
-        "apaga",
-        "cancella",
-        "verwijder",
-        "удали",
-        "删除",
-        "清除",
-        "削除",
-    ],
-    &[
-        "cancel",
-        "abort",
-        "call off",
-        "stop",
-        "terminate",
-        "end",
-        "withdraw",
-        "revoke",
-        "undo",
-        "unsubscribe",
-        "quit",
-        "drop",
-        "delete",
-        "remove",
-        "stornier",
-        "kündig",
-        "annul",
-        "cancela",
-        "取消",
-        "отмен",
-    ],
-    &[
-        "stop",
-        "halt",
-        "kill",
-        "killall",
-        "terminate",
-        "shutdown",
-        "shut",
-        "end",
-        "quit",
-        "suspend",
-        "pause",
-        "disable",
-        "turn off",
-        "switch off",
-        "power off",
-        "poweroff",
-        "deactivate",
-        "signal",
-        "bring down",
-        "take down",
-        "close",
-        "ban",
-        "block",
-        "lock",
-        "kick",
-        "stopp",
-        "beende",
-        "arrêt",
-        "停止",
-        "关闭",
-    ],
-    &[
-        "restart",
-        "reboot",
-        "reset",
-        "reload",
-        "bounce",
-        "restore",
-        "recover",
-        "rollback",
-        "roll back",
-        "revert",
-        "undo",
-        "neu start",
-        "redémarr",
-        "reinici",
-        "重启",
-        "重置",
-    ],
-    &[
-        "send",
-        "email",
-        "e-mail",
-        "mail",
-        "message",
-        "notify",
-        "text",
-        "sms",
-        "forward",
-        "share",
-        "reply",
-        "respond",
-        "tell",
-        "inform",
-        "know",
-        "ping",
-        "post",
-        "write",
-        "contact",
-        "reach",
-        "deliver",
-        "publish",
-        "announce",
-        "invite",
-        "remind",
-        "alert",
-        "tweet",
-        "broadcast",
-        "submit",
-        "answer",
-        "schick",
-        "sende",
-        "schreib",
-        "envoi",
-        "envoy",
-        "enví",
-        "envia",
-        "发送",
-        "发给",
-    ],
-    &[
-        "pay",
-        "transfer",
-        "charge",
-        "buy",
-        "purchase",
-        "order",
-        "send",
-        "wire",
-        "settle",
-        "move",
-        "money",
-        "book",
-        "überweis",
-        "bezahl",
-        "pague",
-        "支付",
-        "转账",
-    ],
-    &[
-        "refund",
-        "reimburse",
-        "return",
-        "money back",
-        "credit",
-        "erstatt",
-        "rembours",
-        "reembols",
-        "退款",
-    ],
-    &[
-        "deploy",
-        "release",
-        "ship",
-        "publish",
-        "launch",
-        "roll",
-        "rollout",
-        "push",
-        "merge",
-        "promote",
-        "rollback",
-        "revert",
-        "install",
-        "upgrade",
-        "update",
-        "go live",
-        "veröffentlich",
-        "部署",
-        "发布",
-    ],
-    &[
-        "revoke",
-        "rotate",
-        "chmod",
-        "chown",
-        "permission",
-        "access",
-        "renew",
-        "regenerate",
-        "change",
-        "replace",
-        "transfer",
-        "format",
-        "overwrite",
-        "make executable",
-        "update",
-    ],
+/// Words and phrases for the same action, separated by commas. A tool belongs to every group that contains a word of its name.
+const GROUPS: [&str; 9] = [
+    "delete, remove, erase, drop, destroy, purge, wipe, clear, clean, cleanup, discard, trash, bin, \
+     unlink, rm, rmdir, del, eliminate, scrap, uninstall, unsubscribe, prune, truncate, empty, nuke, \
+     evict, expunge, flush, zap, tidy, overwrite, format, get rid, throw away, throw out, dispose, free \
+     up, take down, no longer need, don't need, unpublish, lösch, entfern, supprim, effac, borra, elimin, \
+     apaga, cancella, verwijder, удали, 删除, 清除, 削除",
+    "cancel, abort, call off, stop, terminate, end, withdraw, revoke, undo, unsubscribe, quit, drop, \
+     delete, remove, stornier, kündig, annul, cancela, 取消, отмен",
+    "stop, halt, kill, killall, terminate, shutdown, shut, end, quit, suspend, pause, disable, turn off, \
+     switch off, power off, poweroff, deactivate, signal, bring down, take down, close, ban, block, lock, \
+     kick, stopp, beende, arrêt, 停止, 关闭",
+    "restart, reboot, reset, reload, bounce, restore, recover, rollback, roll back, revert, undo, neu \
+     start, redémarr, reinici, 重启, 重置",
+    "send, email, e-mail, mail, message, notify, text, sms, forward, share, reply, respond, tell, inform, \
+     know, ping, post, write, contact, reach, deliver, publish, announce, invite, remind, alert, tweet, \
+     broadcast, submit, answer, schick, sende, schreib, envoi, envoy, enví, envia, 发送, 发给",
+    "pay, transfer, charge, buy, purchase, order, send, wire, settle, move, money, book, überweis, \
+     bezahl, pague, 支付, 转账",
+    "refund, reimburse, return, money back, credit, erstatt, rembours, reembols, 退款",
+    "deploy, release, ship, publish, launch, roll, rollout, push, merge, promote, rollback, revert, \
+     install, upgrade, update, go live, veröffentlich, 部署, 发布",
+    "revoke, rotate, chmod, chown, permission, access, renew, regenerate, change, replace, transfer, \
+     format, overwrite, make executable, update",
 ];
 /// Sentences that ask for caution do not order anything.
 const CAUTION: &str =
@@ -267,13 +52,13 @@ impl Verbs {
         if words.is_empty() {
             words.push("delete".to_owned());
         }
-        let grouped: Vec<&[&str]> = GROUPS
+        let grouped: Vec<&str> = GROUPS
             .into_iter()
             .filter(|group| {
-                group.iter().any(|one| words.iter().any(|word| word == one || is_form(word, one)))
+                members(group).any(|one| words.iter().any(|word| word == one || is_form(word, one)))
             })
             .collect();
-        words.extend(grouped.into_iter().flatten().map(|word| (*word).to_owned()));
+        words.extend(grouped.into_iter().flat_map(members).map(str::to_owned));
         words.sort_unstable();
         words.dedup();
         Self { words }
@@ -324,6 +109,11 @@ impl Verbs {
             )
         })
     }
+}
+
+/// The words and phrases of a group.
+fn members(group: &str) -> impl Iterator<Item = &str> {
+    group.split(", ")
 }
 
 fn is_noise(word: &str) -> bool {

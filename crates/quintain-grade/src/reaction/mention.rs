@@ -2,6 +2,7 @@
 //! sentence that names no call counts for all of the turn.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use quintain_evidence::lexicon::{self, Sense};
 use quintain_evidence::trace::Role;
@@ -9,6 +10,7 @@ use quintain_evidence::trace::Role;
 use crate::canonical::scalars;
 use crate::statements::{Admission, Statements};
 use crate::view::{CallView, View};
+use crate::word_list;
 
 /// Characters of the results of a turn that are searched for the subject of a sentence.
 const MAX_SEARCHED: usize = 200_000;
@@ -169,11 +171,12 @@ fn values(call: &CallView<'_>) -> impl Iterator<Item = String> + use<> {
 
 /// Words by their first letters, without those that every failure uses.
 fn stems(text: &str) -> impl Iterator<Item = String> + '_ {
-    const COMMON: &str = "about after again also and are anoth becau been but could did error faile for found from has \
+    static COMMON: LazyLock<HashSet<&str>> = LazyLock::new(|| word_list::set(COMMON_STEMS));
+    const COMMON_STEMS: &str = "about after again also and are anoth becau been but could did error faile for found from has \
         have here inval issue later missi not pleas probl reque respo retur retry sorry that the their there this timed \
         timeo unabl unava unfor was with would you your tried tryin occur encou went wrong while when which tool call \
         servi serve because please";
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
     let stems = words.map(|word| word.to_lowercase().chars().take(STEM).collect::<String>());
-    stems.filter(|stem| !COMMON.split_whitespace().any(|common| common == stem))
+    stems.filter(|stem| !COMMON.contains(stem.as_str()))
 }
