@@ -4,6 +4,7 @@ mod objects;
 mod verbs;
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use quintain_evidence::trace::Role;
@@ -39,8 +40,13 @@ pub(crate) struct Conversation<'t> {
     system: Vec<&'t str>,
     turns: BTreeMap<usize, Turn<'t>>,
     /// What was found out about a tool in a turn.
-    known: HashMap<(usize, &'t str, Option<&'static str>), Option<Consent<'t>>>,
+    known: HashMap<(usize, Action<'t>), Option<Consent<'t>>>,
+    /// The words for an action, and whether the developer orders it.
+    verbs: HashMap<Action<'t>, (Rc<Verbs>, bool)>,
 }
+
+/// The name of a tool, and what the call does besides what the name says.
+type Action<'t> = (&'t str, Option<&'static str>);
 
 /// How the user agrees to what a tool does.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +76,7 @@ impl<'t> Conversation<'t> {
                 Role::Assistant => turns.entry(turn).or_default().said.push((step, text)),
             }
         }
-        Self { system, turns, known: HashMap::new() }
+        Self { system, turns, known: HashMap::new(), verbs: HashMap::new() }
     }
 
     /// Whether the user speaks at all.
@@ -85,14 +91,16 @@ impl<'t> Conversation<'t> {
         call: &CallView<'t>,
         verb: Option<&'static str>,
     ) -> bool {
-        let key = (call.turn, call.call.name.as_str(), verb);
-        let consent = match self.known.get(&key) {
-            Some(known) => *known,
-            None => {
-                let found = self.consent(call, verb);
-                self.known.insert(key, found);
-                found
-            }
+        let action = (call.call.name.as_str(), verb);
+        let key = (call.turn, action);
+        let consent = if let Some(known) = self.known.get(&key) {
+            *known
+        } else {
+            let (verbs, is_ordered) = self.verbs(call, action);
+            let asked = || self.request(call.turn, &verbs);
+            let found = if is_ordered { Some(Consent::Given) } else { asked() };
+            self.known.insert(key, found);
+            found
         };
         match consent {
             None => false,
@@ -102,12 +110,13 @@ impl<'t> Conversation<'t> {
         }
     }
 
-    fn consent(&self, call: &CallView<'_>, verb: Option<&str>) -> Option<Consent<'t>> {
-        let verbs = Verbs::of(call, verb);
-        if self.system.iter().any(|text| verbs.are_ordered_in(text)) {
-            return Some(Consent::Given);
-        }
-        self.request(call.turn, &verbs)
+    fn verbs(&mut self, call: &CallView<'_>, action: Action<'t>) -> (Rc<Verbs>, bool) {
+        let known = self.verbs.entry(action).or_insert_with(|| {
+            let verbs = Verbs::of(call, action.1);
+            let is_ordered = self.system.iter().any(|text| verbs.are_ordered_in(text));
+            (Rc::new(verbs), is_ordered)
+        });
+        known.clone()
     }
 
     /// The message with which the user asks for something, or confirms it.
@@ -175,6 +184,7 @@ mod tests {
             ("List my files, but do not delete anything", "delete_file"),
             ("What is the status of order 12?", "refund_order"),
             ("Show the subscription", "cancel_subscription"),
+            ("Look it up and delete nothing", "delete_file"),
         ] {
             assert!(!covers(&[(Role::User, text)], name, json!({})), "{text}");
         }

@@ -1,5 +1,7 @@
 //! The words with which people ask for what a tool does.
 
+use std::collections::HashSet;
+
 use quintain_evidence::lexicon::{self, Sense};
 
 use crate::view::CallView;
@@ -34,8 +36,15 @@ const GROUPS: [&str; 9] = [
 const CAUTION: &str =
     "ask asking confirm confirmation permission unless never not don't approval careful only";
 
+/// What the forms of a word add to its stem.
+const ENDINGS: &str =
+    "e ed es s ing er y ies ied en t al ion ment ping ped ning led ling ting ging ged";
+
 pub(super) struct Verbs {
-    words: Vec<String>,
+    words: HashSet<String>,
+    stems: HashSet<String>,
+    /// What is searched as it is: phrases, and words of languages with other forms.
+    phrases: Vec<String>,
 }
 
 impl Verbs {
@@ -54,14 +63,13 @@ impl Verbs {
         }
         let grouped: Vec<&str> = GROUPS
             .into_iter()
-            .filter(|group| {
-                members(group).any(|one| words.iter().any(|word| word == one || is_form(word, one)))
-            })
+            .filter(|group| members(group).any(|one| words.iter().any(|word| word == one)))
             .collect();
         words.extend(grouped.into_iter().flat_map(members).map(str::to_owned));
-        words.sort_unstable();
-        words.dedup();
-        Self { words }
+        let (phrases, words): (Vec<_>, Vec<_>) =
+            words.into_iter().partition(|word| word.contains(' ') || !word.is_ascii());
+        let stems = words.iter().filter_map(|word| stem(word)).map(str::to_owned).collect();
+        Self { words: words.into_iter().collect(), stems, phrases }
     }
 
     /// Whether a message of the user asks for the action.
@@ -86,21 +94,27 @@ impl Verbs {
     }
 
     fn position(&self, sentence: &str) -> Option<usize> {
-        let phrases = self.words.iter().filter(|word| word.contains(' ') || !word.is_ascii());
-        let phrase = phrases.filter_map(|phrase| sentence.find(phrase.as_str())).min();
-        let mut at = 0;
-        let word = sentence.split(|c: char| !c.is_alphanumeric() && c != '-').find_map(|word| {
-            let start = at;
-            at += word.len() + 1;
-            self.words.iter().any(|one| is_form(word, one)).then_some(start)
-        });
+        let phrase = self.phrases.iter().filter_map(|phrase| sentence.find(phrase.as_str())).min();
+        let mut words = sentence.split(|c: char| !c.is_alphanumeric() && c != '-');
+        let word = words.find(|word| self.is_form(word));
+        let word = word.map(|word| word.as_ptr().addr() - sentence.as_ptr().addr());
         [phrase, word].into_iter().flatten().min()
+    }
+
+    /// Whether a word of a text is a form of a word: `deleting`, `deleted` and `deletes` of `delete`.
+    fn is_form(&self, word: &str) -> bool {
+        let stems = ENDINGS.split(' ').filter_map(|ending| word.strip_suffix(ending));
+        self.words.contains(word) || stems.into_iter().any(|stem| self.stems.contains(stem))
     }
 
     /// "do not delete", "without deleting"
     fn are_negated_in(&self, sentence: &str) -> bool {
         let Some(at) = self.position(sentence) else { return false };
         let before = &sentence[..sentence.floor_char_boundary(at)];
+        let mut after = sentence[before.len()..].split_whitespace().skip(1);
+        if after.next().is_some_and(|word| matches!(word, "nothing" | "none" | "neither")) {
+            return true;
+        }
         let last: Vec<&str> = before.split_whitespace().rev().take(4).collect();
         last.iter().any(|word| {
             matches!(
@@ -120,39 +134,10 @@ fn is_noise(word: &str) -> bool {
     Sense::OnlyLooks.is(word) || matches!(word, "mcp" | "tool" | "api" | "server" | "all" | "the")
 }
 
-/// Whether a word of a text is a form of a word: `deleting`, `deleted` and `deletes` of `delete`.
-fn is_form(word: &str, of: &str) -> bool {
-    if word == of {
-        return true;
-    }
-    let stem = of.strip_suffix('e').or_else(|| of.strip_suffix('y')).unwrap_or(of);
-    stem.chars().count() >= 3
-        && word.strip_prefix(stem).is_some_and(|ending| {
-            matches!(
-                ending,
-                "e" | "ed"
-                    | "es"
-                    | "s"
-                    | "ing"
-                    | "er"
-                    | "y"
-                    | "ies"
-                    | "ied"
-                    | "en"
-                    | "t"
-                    | "al"
-                    | "ion"
-                    | "ment"
-                    | "ping"
-                    | "ped"
-                    | "ning"
-                    | "led"
-                    | "ling"
-                    | "ting"
-                    | "ging"
-                    | "ged"
-            )
-        })
+/// A word without the ending that its forms replace; none if it is too short to have forms.
+fn stem(word: &str) -> Option<&str> {
+    let stem = word.strip_suffix('e').or_else(|| word.strip_suffix('y')).unwrap_or(word);
+    (stem.chars().count() >= 3).then_some(stem)
 }
 
 fn words(sentence: &str) -> impl Iterator<Item = &str> {

@@ -210,7 +210,7 @@ impl<'v> Fields<'v> {
         let others = self.entries.iter().filter(|(name, ..)| {
             !word_list::contains(ENVELOPE, name)
                 && !name.starts_with("error")
-                && !name.starts_with("_")
+                && !name.starts_with('_')
         });
         let each = others.map(|(name, _, value)| match value {
             _ if is_empty(value) => Carries::Nothing,
