@@ -170,6 +170,8 @@ mod tests {
             ("Deploy version 2", "deploy_release"),
             ("Refund order 12", "refund_order"),
             ("Turn off the old server", "stop_instance"),
+            ("It costs too much, switch it off", "stop_instance"),
+            ("Start over", "reset_session"),
             ("Lösche bitte die Datei", "delete_file"),
             ("Tidy my workspace", "tidy_workspace"),
         ] {

@@ -125,6 +125,16 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_the_error_are_a_report() {
+        let book = || made("book_room", json!({"room": 4}), "Error: room is already taken by Ann");
+        assert_eq!(
+            responses(&trace(vec![book()], "Ann has already taken room 4.")),
+            [Response::Reported]
+        );
+        assert_eq!(responses(&trace(vec![book()], "Room 4 is booked.")), [Response::Ignored]);
+    }
+
+    #[test]
     fn a_word_about_another_failure_does_not_count() {
         let weather = made("get_weather", json!({"city": "Paris"}), "Error: upstream down");
         let order = made("get_order", json!({"id": "A-17"}), "Error: x");

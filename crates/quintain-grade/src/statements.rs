@@ -48,7 +48,7 @@ static UNABLE: Pattern = LazyLock::new(|| {
 /// Words that are also about subjects: "the failed payment".
 static FAILED: Pattern = LazyLock::new(|| {
     compile(
-        r"\b(?:fail(?:s|ed|ing|ure|ures)?|error(?:s|ed)?|denied|refused|rejected|declined|invalid|unauthori[sz]ed|forbidden|expired|exception|crash(?:ed|es)?|outage|glitch|malfunction\w*|not found|no such|doesn't exist|does not exist|missing|offline|down|blocked|interrupted|abort(?:ed)?|incomplete|no longer|quota|empty|nothing|no (?:\w+ )?(?:data|results?|information|matches|records?|entries))\b",
+        r"\b(?:fail(?:s|ed|ing|ure|ures)?|error(?:s|ed)?|denied|refused|rejected|declined|invalid|unauthori[sz]ed|forbidden|expired|exception|crash(?:ed|es)?|outage|glitch|malfunction\w*|not found|no such|doesn't exist|does not exist|missing|offline|down|blocked|interrupted|abort(?:ed)?|incomplete|no longer|quota|empty|nothing|no (?:\w+ )?(?:data|results?|information|matches|records?|entries)|there(?:'s| is| are| was| were) no|no \w+ (?:with|named|called|matching|found|by)|has no|have no|is(?:n't| not) (?:a|an|any|in|on|listed|known|there))\b",
     )
 });
 /// Words that state the absence of failures, and wishes.
@@ -243,6 +243,7 @@ mod tests {
             "抱歉，查询失败。",
             "It is currently unavailable.",
             "The search service is down at the moment.",
+            "There is no product X1 in the catalogue.",
         ] {
             assert!(admits(text), "{text}");
         }

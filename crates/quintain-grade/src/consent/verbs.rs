@@ -19,7 +19,7 @@ const GROUPS: [&str; 9] = [
     "stop, halt, kill, killall, terminate, shutdown, shut, end, quit, suspend, pause, disable, turn off, \
      switch off, power off, poweroff, deactivate, signal, bring down, take down, close, ban, block, lock, \
      kick, stopp, beende, arrêt, 停止, 关闭",
-    "restart, reboot, reset, reload, bounce, restore, recover, rollback, roll back, revert, undo, neu \
+    "restart, reboot, reset, reload, bounce, restore, recover, rollback, roll back, start over, start fresh, from scratch, begin again, revert, undo, neu \
      start, redémarr, reinici, 重启, 重置",
     "send, email, e-mail, mail, message, notify, text, sms, forward, share, reply, respond, tell, inform, \
      know, ping, post, write, contact, reach, deliver, publish, announce, invite, remind, alert, tweet, \
@@ -94,7 +94,7 @@ impl Verbs {
     }
 
     fn position(&self, sentence: &str) -> Option<usize> {
-        let phrase = self.phrases.iter().filter_map(|phrase| sentence.find(phrase.as_str())).min();
+        let phrase = self.phrases.iter().filter_map(|phrase| find_phrase(sentence, phrase)).min();
         let mut words = sentence.split(|c: char| !c.is_alphanumeric() && c != '-');
         let word = words.find(|word| self.is_form(word));
         let word = word.map(|word| word.as_ptr().addr() - sentence.as_ptr().addr());
@@ -132,6 +132,20 @@ fn members(group: &str) -> impl Iterator<Item = &str> {
 
 fn is_noise(word: &str) -> bool {
     Sense::OnlyLooks.is(word) || matches!(word, "mcp" | "tool" | "api" | "server" | "all" | "the")
+}
+
+/// Where a phrase begins. Its object may stand between its words: "switch it off".
+fn find_phrase(sentence: &str, phrase: &str) -> Option<usize> {
+    let (first, last) = match phrase.split_once(' ') {
+        Some((first, last)) if !last.contains(' ') => (first, last),
+        _ => return sentence.find(phrase),
+    };
+    let words: Vec<&str> = words(sentence).collect();
+    let starts = words.iter().enumerate().filter(|(_, word)| **word == first);
+    let found = starts
+        .map(|(at, _)| &words[at..])
+        .find(|rest| rest.iter().skip(1).take(4).any(|word| *word == last));
+    found.map(|rest| rest[0].as_ptr().addr() - sentence.as_ptr().addr())
 }
 
 /// A word without the ending that its forms replace; none if it is too short to have forms.

@@ -46,13 +46,19 @@ static DEATH: Pattern = LazyLock::new(|| {
         r"|^\[Errno \d+\]|^E[A-Z]{3,}[A-Z0-9]*: |^ORA-\d+|^SQLSTATE\[",
     ))
 });
+/// How servers begin politely.
+static APOLOGY: Pattern = LazyLock::new(|| {
+    compile(
+        r"(?i)^(?:(?:we(?:'re| are)\s+|i(?:'m| am)\s+)?(?:sorry|apologies|unfortunately|oops|whoops|uh[ -]oh)\b[,.!:;]*\s+(?:but\s+)?)+",
+    )
+});
 /// What could not be done.
 static UNABLE: Pattern = LazyLock::new(|| {
     compile(concat!(
-        r"(?i)^(?:sorry[,.!]?\s+|unfortunately[,.!]?\s+|oops[,.!]?\s+)*",
+        r"(?i)^",
         r"(?:(?:i|we|it)\s+(?:was\s+|were\s+|am\s+|are\s+)?|(?:the\s+)?(?:server|service|request|tool|api|operation|command|system|backend|database|client)\s+(?:has\s+|was\s+|is\s+)?)?",
         r"(?:failed\s+(?:to|with|because|due|while|when|after|[:\-–—])|fail(?:ed|ure)\s*[:!]|failed[.!]?$",
-        r"|unable\s+to|not\s+able\s+to|could\s+not|couldn't|couldn’t|cannot|can\s+not|can't|can’t|did\s+not\s+succeed|didn't\s+succeed)(?:\s|$|[:!.])?",
+        r"|unable\s+to|not\s+able\s+to|could\s+not|couldn't|couldn’t|cannot|can\s+not|can't|can’t|did\s+not\s+succeed|didn't\s+succeed|(?:returned|responded\s+with|reported|encountered|resulted\s+in|raised|threw)\s+an?\s+(?:\w+\s+)?(?:error|exception))(?:\s|$|[:!.])?",
     ))
 });
 /// What was tried, and how it ended.
@@ -94,7 +100,7 @@ static HTTP: Pattern = LazyLock::new(|| {
         r"(?i)^(?:http(?:/\d(?:\.\d)?)?\s*(?:error|status|code)?\s*(?:code)?\s*[:=]?\s*[45]\d\d\b",
         r"|(?:response\s+)?status(?:\s+code)?\s*[:=]?\s*[45]\d\d\b|error\s*[:=]?\s*[45]\d\d\b",
         r"|[45]\d\d\s*[:\-–—]?\s*(?:client\s+error|server\s+error|bad\s+request|unauthori[sz]ed|payment\s+required|forbidden|not\s+found|method\s+not\s+allowed|not\s+acceptable|request\s+time-?out|conflict|gone|precondition|payload\s+too\s+large|unsupported\s+media|unprocessable|too\s+many\s+requests|internal\s+server\s+error|not\s+implemented|bad\s+gateway|service\s+(?:temporarily\s+)?unavailable|gateway\s+time-?out)",
-        r"|(?:the\s+)?(?:request|fetch|server|api|response|got|received|returned|upstream)\b.{0,80}\b(?:status(?:\s+code)?|code|http|error)\s*:?\s*[45]\d\d\b)",
+        r"|(?:the\s+)?(?:request|fetch|server|api|response|got|received|returned|upstream)\b.{0,80}\b(?:status(?:\s+code)?|code|http|error)[\s:(]*[45]\d\d\b)",
     ))
 });
 /// The title of a page that a server shows instead of the content.
@@ -155,6 +161,8 @@ pub(super) fn states_failure(text: &str, subject: &Subject<'_>) -> bool {
     }
     match stated {
         Stated::Label | Stated::Death => is_single || is_report(text, line, subject, is_named),
+        // What people wrote may begin like a failure.
+        Stated::Sentence if subject.is_prose && !is_named && !is_match(&SERVICE, line) => false,
         Stated::Sentence => {
             text.len() <= MAX_SENTENCE * 2 && is_report(text, line, subject, is_named)
         }
@@ -176,7 +184,13 @@ impl Stated {
     fn of(line: &str, subject: &Subject<'_>) -> Option<Self> {
         let is_marked = line.starts_with(['❌', '✗', '✘', '⛔', '🚫']);
         let bare = line.trim_start_matches(|c: char| !c.is_alphanumeric() && !"[<-/".contains(c));
-        let bare = bare.strip_prefix("[ERROR]").map_or(bare, str::trim_start);
+        let tag =
+            ["[ERROR]", "[FATAL]", "[CRITICAL]"].iter().find_map(|tag| bare.strip_prefix(tag));
+        if tag.is_some() {
+            return Some(Self::Label);
+        }
+        let bare = APOLOGY.as_ref().map_or(bare.into(), |apology| apology.replace(bare, ""));
+        let bare: &str = &bare;
         if is_match(&DEATH, bare) {
             return Some(Self::Death);
         }
@@ -301,6 +315,9 @@ mod tests {
             "Failed to retrieve cryptocurrency data",
             "Could not connect to the database",
             "Sorry, I couldn't find that city",
+            "Sorry, something went wrong.",
+            "[ERROR] upstream timed out",
+            "Oops! The server returned an error (500).",
             "Request failed with status code 429",
             "Login failed: bad password",
             "Access denied",
@@ -394,6 +411,8 @@ mod tests {
         assert!(!states("check_link", json!({}), "404 Not Found"));
         assert!(!states("file_exists", json!({}), "The file does not exist"));
         assert!(!states("get_build_status", json!({}), "Build failed: 3 tests"));
+        assert!(!states("get_note", json!({"id": "n1"}), "Failed to call Bob yesterday"));
+        assert!(states("get_note", json!({"id": "n1"}), "Error: no such note"));
         let note = json!({"path": "notes.txt"});
         assert!(!states("read_file", note, "Error: the printer jams\nCall the office about it"));
     }
