@@ -10,6 +10,8 @@ use std::sync::LazyLock;
 use quintain_evidence::trace::Role;
 
 use self::verbs::Verbs;
+use crate::canonical::scalars;
+use crate::effect;
 use crate::view::{CallView, View};
 use crate::word_pattern::{Pattern, compile, is_match};
 
@@ -27,6 +29,11 @@ static AGREES: Pattern = LazyLock::new(|| {
 static REFUSES: Pattern = LazyLock::new(|| {
     compile(
         r"(?i)^\W*(?:please )?(?:no|nope|don't|do not|stop|wait|cancel that|never ?mind|nein|non|not yet|hold on)\b",
+    )
+});
+static ASKS: Pattern = LazyLock::new(|| {
+    compile(
+        r"(?i)^\W*(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|have|tell)\b",
     )
 });
 static QUESTION: Pattern = LazyLock::new(|| {
@@ -117,6 +124,20 @@ impl<'t> Conversation<'t> {
             (Rc::new(verbs), is_ordered)
         });
         known.clone()
+    }
+
+    /// Whether the user gives an order about what a call is about: "get PR 12 into main". That is enough for what can
+    /// be repaired.
+    pub(crate) fn orders_about(&self, call: &CallView<'_>) -> bool {
+        let Some(turn) = self.turns.get(&call.turn) else { return false };
+        let words: Vec<&str> =
+            turn.user.split(|c: char| !c.is_alphanumeric() && !"@._-".contains(c)).collect();
+        let first = words.first().map(|word| word.to_lowercase()).unwrap_or_default();
+        let is_reading = first != "get" && effect::name_reads(&first);
+        let is_question = turn.user.trim_end().ends_with('?') || is_match(&ASKS, turn.user);
+        let args = call.call.args.json().map(scalars).unwrap_or_default();
+        let mut args = args.iter().filter(|arg| arg.len() >= 2);
+        !is_reading && !is_question && args.any(|arg| words.contains(&arg.as_str()))
     }
 
     /// The message with which the user asks for something, or confirms it.

@@ -94,7 +94,9 @@ impl Verbs {
     }
 
     fn position(&self, sentence: &str) -> Option<usize> {
-        let phrase = self.phrases.iter().filter_map(|phrase| find_phrase(sentence, phrase)).min();
+        let all: Vec<&str> = words(sentence).collect();
+        let phrases = self.phrases.iter();
+        let phrase = phrases.filter_map(|phrase| find_phrase(sentence, &all, phrase)).min();
         let mut words = sentence.split(|c: char| !c.is_alphanumeric() && c != '-');
         let word = words.find(|word| self.is_form(word));
         let word = word.map(|word| word.as_ptr().addr() - sentence.as_ptr().addr());
@@ -135,12 +137,11 @@ fn is_noise(word: &str) -> bool {
 }
 
 /// Where a phrase begins. Its object may stand between its words: "switch it off".
-fn find_phrase(sentence: &str, phrase: &str) -> Option<usize> {
+fn find_phrase(sentence: &str, words: &[&str], phrase: &str) -> Option<usize> {
     let (first, last) = match phrase.split_once(' ') {
         Some((first, last)) if !last.contains(' ') => (first, last),
         _ => return sentence.find(phrase),
     };
-    let words: Vec<&str> = words(sentence).collect();
     let starts = words.iter().enumerate().filter(|(_, word)| **word == first);
     let found = starts
         .map(|(at, _)| &words[at..])
