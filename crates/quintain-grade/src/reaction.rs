@@ -1,4 +1,4 @@
-//! How the application reacted to each failed call: whether it succeeded later, said so, asked, or ignored the failure.
+//! How the application reacted to each failed call: whether it succeeded later, reported it, asked, or ignored the failure.
 
 mod later_success;
 mod mention;

@@ -48,7 +48,7 @@ const COMMON: &str = "about above after again against although always among anot
     large later least likely listed little longer makes might needed never number other others please possible provide \
     provided provides question quite rather really right section several shall should since small something still their \
     there these thing things think those though through today together tomorrow under until using usually value values \
-    version wants where whether which while whole within without would years";
+    version where whether which while whole within without would years";
 
 static COMMON_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| word_list::set(COMMON));
 

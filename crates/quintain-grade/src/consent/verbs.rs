@@ -29,7 +29,7 @@ const GROUPS: [&str; 9] = [
     "refund, reimburse, return, money back, credit, erstatt, rembours, reembols, 退款",
     "deploy, release, ship, publish, launch, roll, rollout, push, merge, promote, rollback, revert, \
      install, upgrade, update, go live, veröffentlich, 部署, 发布",
-    "revoke, rotate, chmod, chown, permission, access, renew, regenerate, change, replace, transfer, \
+    "revoke, rotate, chmod, chown, permission, access, regenerate, change, replace, transfer, \
      format, overwrite, make executable, update",
 ];
 /// Sentences that ask for caution do not order anything.
@@ -136,7 +136,7 @@ fn is_noise(word: &str) -> bool {
     Sense::OnlyLooks.is(word) || matches!(word, "mcp" | "tool" | "api" | "server" | "all" | "the")
 }
 
-/// Where a phrase begins. Its object may stand between its words: "switch it off".
+/// Where a phrase begins. Its object may be between its words: "switch it off".
 fn find_phrase(sentence: &str, words: &[&str], phrase: &str) -> Option<usize> {
     let (first, last) = match phrase.split_once(' ') {
         Some((first, last)) if !last.contains(' ') => (first, last),

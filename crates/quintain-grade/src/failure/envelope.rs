@@ -209,7 +209,7 @@ impl<'v> Fields<'v> {
         texts.next().map(str::to_owned)
     }
 
-    /// Whether the object carries data beside what describes the failure.
+    /// Whether the object carries data besides what describes the failure.
     fn carries(&self, subject: &Subject<'_>) -> Carries {
         let others = self.entries.iter().filter(|(name, ..)| {
             !word_list::contains(ENVELOPE, name)

@@ -176,7 +176,7 @@ enum Stated {
     Label,
     /// A program died.
     Death,
-    /// A sentence says so.
+    /// A sentence states it.
     Sentence,
 }
 
