@@ -42,7 +42,11 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/quintain-content/src/sql/mod.rs", "Tell", "text that is not SQL"),
     ("crates/quintain-content/src/text/meteor.rs", "party", "a published example of the metric"),
     ("crates/quintain-grade/src/consent.rs", "tell", "a pattern for questions of users"),
-    ("crates/quintain-grade/src/consent/verbs.rs", "tell", "a word with which users ask for a message"),
+    (
+        "crates/quintain-grade/src/consent/verbs.rs",
+        "tell",
+        "a word with which users ask for a message",
+    ),
     ("crates/quintain-grade/src/statements.rs", "tell", "a pattern for questions to users"),
     ("crates/quintain-grade/src/statements.rs", "told", "a pattern for claims of success"),
     (
