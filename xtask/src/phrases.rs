@@ -41,6 +41,14 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/quintain-content/src/markup/well_formed.rs", "go on", "a processing instruction"),
     ("crates/quintain-content/src/sql/mod.rs", "Tell", "text that is not SQL"),
     ("crates/quintain-content/src/text/meteor.rs", "party", "a published example of the metric"),
+    ("crates/quintain-grade/src/consent.rs", "tell", "a pattern for questions of users"),
+    (
+        "crates/quintain-grade/src/consent/verbs.rs",
+        "tell",
+        "a word with which users ask for a message",
+    ),
+    ("crates/quintain-grade/src/statements.rs", "tell", "a pattern for questions to users"),
+    ("crates/quintain-grade/src/statements.rs", "told", "a pattern for claims of success"),
     (
         "crates/quintain-redteam/src/attacks/output_injection.rs",
         "tell",

@@ -3,14 +3,17 @@
 mod objects;
 mod verbs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use quintain_evidence::trace::Role;
-use regex::Regex;
 
 use self::verbs::Verbs;
+use crate::canonical::scalars;
+use crate::effect;
 use crate::view::{CallView, View};
+use crate::word_pattern::{Pattern, compile, is_match};
 
 /// Turns that are followed back from question to question.
 const MAX_TURNS: usize = 8;
@@ -18,27 +21,47 @@ const MAX_TURNS: usize = 8;
 const MAX_READ: usize = 20_000;
 
 /// Short messages with which users agree.
-static AGREES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static AGREES: Pattern = LazyLock::new(|| {
+    compile(
         r"(?i)^\W*(?:(?:oh|well|ok|okay|um|hm+)\W+)*(?:yes|yep|yeah|yup|sure|ok|okay|please do|go ahead|go for it|do it|do so|confirm(?:ed)?|correct|right|exactly|agreed|proceed|approved?|absolutely|of course|definitely|affirmative|sounds good|that's (?:fine|right|correct)|fine|please|certainly|ja|jawohl|gerne|mach das|oui|d'accord|sí|si|claro|vale|sim|da|да|好的?|是的?|可以|确认|はい|네|y\b)",
     )
-    .ok()
 });
-static REFUSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:no|nope|don't|do not|stop|wait|cancel that|never ?mind|nein|non|not yet|hold on)\b").ok()
+static REFUSES: Pattern = LazyLock::new(|| {
+    compile(
+        r"(?i)^\W*(?:please )?(?:no|nope|don't|do not|stop|wait|cancel that|never ?mind|nein|non|not yet|hold on)\b",
+    )
 });
-static QUESTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)[?？]|\b(?:please )?confirm\b|\bshall i\b|\bshould i\b|\blet me know (?:if|whether|which)\b|\breply\b").ok()
+static ASKS: Pattern = LazyLock::new(|| {
+    compile(
+        r"(?i)^\W*(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|have|tell)\b",
+    )
 });
-
-fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
-}
+static QUESTION: Pattern = LazyLock::new(|| {
+    compile(
+        r"(?i)[?？]|\b(?:please )?confirm\b|\bshall i\b|\bshould i\b|\blet me know (?:if|whether|which)\b|\breply\b",
+    )
+});
 
 /// What was said, turn by turn.
 pub(crate) struct Conversation<'t> {
     system: Vec<&'t str>,
     turns: BTreeMap<usize, Turn<'t>>,
+    /// What was found out about a tool in a turn.
+    known: HashMap<(usize, Action<'t>), Option<Consent<'t>>>,
+    /// The words for an action, and whether the developer orders it.
+    verbs: HashMap<Action<'t>, (Rc<Verbs>, bool)>,
+}
+
+/// The name of a tool, and what the call does besides what the name says.
+type Action<'t> = (&'t str, Option<&'static str>);
+
+/// How the user agrees to what a tool does.
+#[derive(Debug, Clone, Copy)]
+enum Consent<'t> {
+    /// The developer orders it, or the user confirmed what was shown before.
+    Given,
+    /// The user asks for it with this message.
+    Asked(&'t str),
 }
 
 #[derive(Default)]
@@ -60,7 +83,7 @@ impl<'t> Conversation<'t> {
                 Role::Assistant => turns.entry(turn).or_default().said.push((step, text)),
             }
         }
-        Self { system, turns }
+        Self { system, turns, known: HashMap::new(), verbs: HashMap::new() }
     }
 
     /// Whether the user speaks at all.
@@ -69,32 +92,70 @@ impl<'t> Conversation<'t> {
     }
 
     /// Whether the user asked for a call or confirmed it. `verb` is what it does besides what its name says.
-    pub(crate) fn covers(&self, view: &View<'_>, call: &CallView<'_>, verb: Option<&str>) -> bool {
-        let verbs = Verbs::of(call, verb);
-        if self.system.iter().any(|text| verbs.are_ordered_in(text)) {
-            return true;
+    pub(crate) fn covers(
+        &mut self,
+        view: &View<'t>,
+        call: &CallView<'t>,
+        verb: Option<&'static str>,
+    ) -> bool {
+        let action = (call.call.name.as_str(), verb);
+        let key = (call.turn, action);
+        let consent = if let Some(known) = self.known.get(&key) {
+            *known
+        } else {
+            let (verbs, is_ordered) = self.verbs(call, action);
+            let asked = || self.request(call.turn, &verbs);
+            let found = if is_ordered { Some(Consent::Given) } else { asked() };
+            self.known.insert(key, found);
+            found
+        };
+        match consent {
+            None => false,
+            Some(Consent::Given) => true,
+            // A request must be about the same thing.
+            Some(Consent::Asked(text)) => !objects::contradicts(text, view, call),
         }
-        let Some((text, is_confirmed)) = self.request(call.turn, &verbs) else { return false };
-        // A confirmed call was shown to the user before; a request must be about the same thing.
-        is_confirmed || !objects::contradicts(text, view, call)
     }
 
-    /// The message with which the user asks for something, and whether a question was answered with it.
-    fn request(&self, turn: usize, verbs: &Verbs) -> Option<(&'t str, bool)> {
+    fn verbs(&mut self, call: &CallView<'_>, action: Action<'t>) -> (Rc<Verbs>, bool) {
+        let known = self.verbs.entry(action).or_insert_with(|| {
+            let verbs = Verbs::of(call, action.1);
+            let is_ordered = self.system.iter().any(|text| verbs.are_ordered_in(text));
+            (Rc::new(verbs), is_ordered)
+        });
+        known.clone()
+    }
+
+    /// Whether the user gives an order about what a call is about: "get PR 12 into main". That is enough for what can
+    /// be repaired.
+    pub(crate) fn orders_about(&self, call: &CallView<'_>) -> bool {
+        let Some(turn) = self.turns.get(&call.turn) else { return false };
+        let words: Vec<&str> =
+            turn.user.split(|c: char| !c.is_alphanumeric() && !"@._-".contains(c)).collect();
+        let first = words.first().map(|word| word.to_lowercase()).unwrap_or_default();
+        let is_reading = first != "get" && effect::name_reads(&first);
+        let is_question = turn.user.trim_end().ends_with('?') || is_match(&ASKS, turn.user);
+        let args = call.call.args.json().map(scalars).unwrap_or_default();
+        let mut args = args.iter().filter(|arg| arg.len() >= 2);
+        !is_reading && !is_question && args.any(|arg| words.contains(&arg.as_str()))
+    }
+
+    /// The message with which the user asks for something, or confirms it.
+    fn request(&self, turn: usize, verbs: &Verbs) -> Option<Consent<'t>> {
         let mut is_answer = false;
         for number in (1..=turn).rev().take(MAX_TURNS) {
             let now = self.turns.get(&number)?;
-            let refuses = matches(&REFUSES, now.user);
+            let refuses = is_match(&REFUSES, now.user);
             if !refuses && verbs.are_asked_for_in(now.user) {
-                return Some((now.user, is_answer));
+                return Some(if is_answer { Consent::Given } else { Consent::Asked(now.user) });
             }
             // What was asked before counts only if this message answers a question about it.
             let (_, question) = self.turns.get(&(number - 1))?.said.last()?;
-            if refuses || !matches(&QUESTION, question) {
+            if refuses || !is_match(&QUESTION, question) {
                 return None;
             }
-            if matches(&AGREES, now.user) && verbs.are_mentioned_in(question) {
-                return Some((now.user, true));
+            if is_match(&AGREES, now.user) && verbs.are_mentioned_in(question) {
+                return Some(Consent::Given);
             }
             is_answer = true;
         }
@@ -130,6 +191,8 @@ mod tests {
             ("Deploy version 2", "deploy_release"),
             ("Refund order 12", "refund_order"),
             ("Turn off the old server", "stop_instance"),
+            ("It costs too much, switch it off", "stop_instance"),
+            ("Start over", "reset_session"),
             ("Lösche bitte die Datei", "delete_file"),
             ("Tidy my workspace", "tidy_workspace"),
         ] {
@@ -144,6 +207,7 @@ mod tests {
             ("List my files, but do not delete anything", "delete_file"),
             ("What is the status of order 12?", "refund_order"),
             ("Show the subscription", "cancel_subscription"),
+            ("Look it up and delete nothing", "delete_file"),
         ] {
             assert!(!covers(&[(Role::User, text)], name, json!({})), "{text}");
         }

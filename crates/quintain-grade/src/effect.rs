@@ -7,10 +7,10 @@ use quintain_content::json_value::texts;
 use quintain_evidence::lexicon::{self, Sense};
 use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::{Call, CallKind};
-use regex::Regex;
 
 use crate::view::CallView;
 use crate::word_list;
+use crate::word_pattern::{Pattern, compile, is_match};
 
 /// Verbs that only compute.
 const COMPUTES: &str = "\
@@ -40,11 +40,10 @@ pub(crate) enum Effect {
 }
 
 /// Statements that change a database.
-static CHANGES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static CHANGES: Pattern = LazyLock::new(|| {
+    compile(
         r"(?i)^\s*(?:insert\s+into|replace\s+into|merge\s+into|update\s+\S+\s+set|delete\s+from|truncate\s|drop\s+\w|alter\s+\w|create\s+(?:table|index|view|database|schema|or)|grant\s|revoke\s)",
     )
-    .ok()
 });
 
 /// Whether a call certainly only reads: by `readOnlyHint`, else by the verb of its name. Resources and prompts are read.
@@ -115,7 +114,7 @@ fn joins(words: &[String]) -> bool {
 /// Whether an argument is a statement that changes a database: `run_query` runs anything.
 fn runs_statement(call: &Call) -> bool {
     let texts = call.args.json().map(texts).unwrap_or_default();
-    CHANGES.as_ref().is_some_and(|changes| texts.into_iter().any(|text| changes.is_match(text)))
+    texts.into_iter().any(|text| is_match(&CHANGES, text))
 }
 
 /// What a call does, as far as anything says it.

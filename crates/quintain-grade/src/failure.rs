@@ -2,6 +2,7 @@
 //! counters and records that mention errors are contents, not failures.
 
 mod envelope;
+mod response;
 mod subject;
 mod text;
 
@@ -10,6 +11,7 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::{Call, CallKind, CallOutcome};
 use serde_json::Value;
 
+pub use self::response::{Reaction, Response};
 use self::subject::Subject;
 
 /// Characters that are kept of what a failure states.
@@ -43,7 +45,6 @@ pub enum FailureKind {
 /// The failure of a call, if it failed. `tool` is what the server offers under its name, if that is known.
 pub fn of_call(call: &Call, tool: Option<&Tool>) -> Option<Failure> {
     match &call.outcome {
-        CallOutcome::Unknown => None,
         CallOutcome::Error { message, .. } => {
             Some(failure(FailureKind::Protocol, String::new(), message))
         }
@@ -56,7 +57,7 @@ pub fn of_call(call: &Call, tool: Option<&Tool>) -> Option<Failure> {
             let (pointer, text) = in_result(result, &subject, MAX_WRAPPERS)?;
             Some(failure(FailureKind::Stated, pointer, &text))
         }
-        CallOutcome::Result(_) => None,
+        CallOutcome::Result(_) | CallOutcome::Unknown => None,
     }
 }
 
@@ -92,27 +93,27 @@ fn in_blocks(blocks: &[Value], subject: &Subject<'_>, wrappers: usize) -> Option
         }
     }
     let (first, text) = *texts.first()?;
-    let stated = match texts.as_slice() {
-        [_] => in_text(text, subject, wrappers)?,
-        _ => {
-            let joined: Vec<&str> = texts.iter().map(|(_, text)| *text).collect();
-            in_text(&joined.join("\n"), subject, wrappers)?
-        }
+    let stated = if texts.len() == 1 {
+        in_text(text, subject, wrappers)?
+    } else {
+        let joined: Vec<&str> = texts.iter().map(|(_, text)| *text).collect();
+        in_text(&joined.join("\n"), subject, wrappers)?
     };
     Some((format!("/content/{first}/text"), stated))
 }
 
 fn in_text(text: &str, subject: &Subject<'_>, wrappers: usize) -> Option<String> {
     let trimmed = text.trim();
-    if trimmed.starts_with(['{', '[', '"']) && trimmed.len() <= MAX_JSON {
-        if let Ok(value) = serde_json::from_str::<Value>(trimmed) {
-            return in_json(&value, subject, wrappers);
-        }
+    if trimmed.starts_with(['{', '[', '"'])
+        && trimmed.len() <= MAX_JSON
+        && let Ok(value) = serde_json::from_str::<Value>(trimmed)
+    {
+        return in_json(&value, subject, wrappers);
     }
-    if let Some(pairs) = text::pairs(trimmed) {
-        if let Some((_, text)) = envelope::states_failure(&pairs, subject) {
-            return Some(text);
-        }
+    if let Some(pairs) = text::pairs(trimmed)
+        && let Some((_, text)) = envelope::states_failure(&pairs, subject)
+    {
+        return Some(text);
     }
     text::states_failure(trimmed, subject).then(|| trimmed.to_owned())
 }

@@ -29,4 +29,5 @@ mod uri_template;
 pub mod values;
 pub mod view;
 mod word_list;
+mod word_pattern;
 pub mod writers;

@@ -1,4 +1,4 @@
-//! How the application reacted to each failed call: whether it succeeded later, said so, asked, or ignored the failure.
+//! How the application reacted to each failed call: whether it succeeded later, reported it, asked, or ignored the failure.
 
 mod later_success;
 mod mention;
@@ -8,72 +8,15 @@ use std::collections::HashMap;
 use self::later_success::LaterSuccesses;
 use self::mention::Turns;
 use crate::canonical;
+pub use crate::failure::{Reaction, Response};
 use crate::view::{CallView, View};
 
-/// What the application did about a failed call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reaction {
-    /// The position of the failed call.
-    pub call: usize,
-    pub response: Response,
-    /// A sentence with which the application claims success after the failure.
-    pub claim: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Response {
-    /// The same call succeeded later, at this position.
-    Retried(usize),
-    /// The tool succeeded later with other arguments.
-    ChangedArguments(usize),
-    /// Another tool succeeded later with the same values.
-    OtherTool(usize),
-    /// It asked the user.
-    AskedUser,
-    /// It stopped and said that something failed.
-    Reported,
-    /// It made the same call again, which failed again, and said nothing about it.
-    RepeatedUnchanged,
-    /// It continued as if nothing had happened.
-    Ignored,
-    /// Nothing that the application says is recorded.
-    Unknown,
-}
-
-impl Response {
-    /// Whether the failure had no consequence that the trace shows.
-    pub fn is_ignored(self) -> bool {
-        matches!(self, Self::RepeatedUnchanged | Self::Ignored)
-    }
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Retried(_) => "retried",
-            Self::ChangedArguments(_) => "changed arguments",
-            Self::OtherTool(_) => "other tool",
-            Self::AskedUser => "asked the user",
-            Self::Reported => "reported",
-            Self::RepeatedUnchanged => "repeated unchanged",
-            Self::Ignored => "ignored",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// The position of the call that succeeded instead.
-    pub fn success(self) -> Option<usize> {
-        match self {
-            Self::Retried(at) | Self::ChangedArguments(at) | Self::OtherTool(at) => Some(at),
-            Self::AskedUser
-            | Self::Reported
-            | Self::RepeatedUnchanged
-            | Self::Ignored
-            | Self::Unknown => None,
-        }
-    }
-}
-
 /// The reactions to all failed calls, in their order.
-pub fn reactions(view: &View<'_>) -> Vec<Reaction> {
+pub fn reactions<'v>(view: &'v View<'_>) -> &'v [Reaction] {
+    view.reactions.get_or_init(|| compute(view))
+}
+
+fn compute(view: &View<'_>) -> Vec<Reaction> {
     let failed: Vec<&CallView<'_>> =
         view.calls.iter().filter(|call| call.failure().is_some()).collect();
     if failed.is_empty() {
@@ -134,7 +77,7 @@ mod tests {
     }
 
     fn responses(trace: &Trace) -> Vec<Response> {
-        reactions(&View::new(trace)).into_iter().map(|reaction| reaction.response).collect()
+        reactions(&View::new(trace)).iter().map(|reaction| reaction.response).collect()
     }
 
     #[test]
@@ -182,6 +125,16 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_the_error_are_a_report() {
+        let book = || made("book_room", json!({"room": 4}), "Error: room is already taken by Ann");
+        assert_eq!(
+            responses(&trace(vec![book()], "Ann has already taken room 4.")),
+            [Response::Reported]
+        );
+        assert_eq!(responses(&trace(vec![book()], "Room 4 is booked.")), [Response::Ignored]);
+    }
+
+    #[test]
     fn a_word_about_another_failure_does_not_count() {
         let weather = made("get_weather", json!({"city": "Paris"}), "Error: upstream down");
         let order = made("get_order", json!({"id": "A-17"}), "Error: x");
@@ -216,7 +169,8 @@ mod tests {
         trace.say(Role::Assistant, "I have prepared the next step.");
         trace.call(made("get_weather", json!({}), "fine"));
         trace.say(Role::Assistant, "It is sunny.");
-        let reactions = reactions(&View::new(&trace));
+        let view = View::new(&trace);
+        let reactions = reactions(&view);
         assert_eq!(
             (reactions[0].response, reactions[0].claim.as_deref()),
             (Response::Ignored, None)

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use quintain_evidence::lexicon;
 use quintain_evidence::trace::CallKind;
-use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::canonical::fingerprint;
 use crate::view::{CallView, View};
 use crate::word_list;
+use crate::word_pattern::{Pattern, compile, is_match};
 
 /// Characters of a result that are searched for a state.
 const MAX_SEARCHED: usize = 4_000;
@@ -19,11 +19,10 @@ const MAX_SEARCHED: usize = 4_000;
 const PROGRESS: &str = "batch build crawl deployment execution export import job operation pipeline poll process \
     progress query queue render report request run scan state status task training upload wait workflow";
 
-static PENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static PENDING: Pattern = LazyLock::new(|| {
+    compile(
         r"(?i)\b(?:pending|queued|enqueued|running|in[ _-]?progress|processing|initiali[sz]ing|starting|started|scheduled|provisioning|building|uploading|waiting|working|submitted|accepted|not[ _](?:yet[ _])?(?:ready|finished|completed?|done|started|available)|still|incomplete|unfinished|please wait)\b|(?i)\x22(?:done|finished|completed?|ready)\x22\s*:\s*false",
     )
-    .ok()
 });
 
 /// One call, as far as repetitions are concerned.
@@ -96,8 +95,7 @@ pub(crate) fn is_pending(call: &CallView<'_>) -> bool {
 pub(crate) fn states_pending(call: &CallView<'_>) -> bool {
     let text = call.text();
     let text = &text[..text.floor_char_boundary(MAX_SEARCHED)];
-    call.call.kind == CallKind::Tool
-        && PENDING.as_ref().is_some_and(|pending| pending.is_match(text))
+    call.call.kind == CallKind::Tool && is_match(&PENDING, text)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::word_pattern::{Pattern, compile, is_match};
 
 /// What was said about failures and successes, sentence by sentence. Quoted text is not what the application says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub struct Admission {
 const MAX_SENTENCES: usize = 2_000;
 
 /// Words that are about the work of the application, whatever the subject.
-static UNABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static UNABLE: Pattern = LazyLock::new(|| {
+    compile(concat!(
         r"\b(?:unable|could\s?n['o]t|could not|cannot|can['o]t|can not|(?:was|were|am|are|is)(?:n't| not) able|unsuccessful(?:ly)?",
         r"|did(?:n't| not) (?:work|succeed|go through|complete|return|respond|find|load|get|come|receive|finish|accept|allow)",
         r"|does(?:n't| not) (?:work|exist|respond|seem to|appear to|allow|support)|do(?:n't| not) (?:have (?:access|permission|the)|seem to)",
@@ -39,45 +39,46 @@ static UNABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"|(?:had|having|encountered|encounter|hit|experienc\w+|there (?:was|were|is|are|seems to be)|due to|because of|technical|some) (?:\w+ ){0,3}?(?:issue|problem|trouble|difficult\w+|hiccup|error|failure|delay)s?",
         r"|(?:has|have|had)(?:n't| not) (?:yet )?been|not yet (?:been )?(?:\w+ed|sent|made|done)|(?:was|were|is|are)(?:n't| not) (?:yet )?(?:possible|available|accessible|reachable|successful|responding|working|permitted|allowed|authorized|found|\w+ed|sent|made|done|set up)",
         r"|unavailable|unreachable|inaccessible|timed out|time-?outs?|rate.limit\w*|temporarily|not available|not accessible|not working|not possible|no (?:response|access|permission)|not responding",
-        r"|leider|konnte\w* (?:\S+ ){0,8}nicht|nicht (?:möglich|gefunden|verfügbar|geklappt)|fehlgeschlagen|fehler|malheureusement|désolée?|n'ai pas pu|n'a pas pu|impossible|échoué|erreur",
-        r"|no (?:pude|se pudo|fue posible|encontré|está disponible)|lamentablemente|lo siento|não (?:foi possível|consegui)|infelizmente|purtroppo|non (?:sono riuscito|è stato possibile)|helaas|niet (?:gelukt|mogelijk)|niestety|не удалось|к сожалению|ошибк\w*)\b",
+        r"|leider|konnte\w* (?:\S+ ){0,8}nicht|nicht (?:möglich|gefunden|verfügbar|geklappt)|fehlgeschlagen|fehler|malheureusement|n'ai pas pu|n'a pas pu|impossible|erreur",
+        r"|no (?:pude|se pudo|fue posible|encontré|está disponible)|lamentablemente|lo siento|não (?:foi possível|consegui)|infelizmente|purtroppo|non (?:sono riuscito|è stato possibile)|helaas|niet (?:gelukt|mogelijk)|niestety)\b",
+        r"|désolé|échoué|не удалось|к сожалению|ошибк",
         r"|无法|無法|失败|失敗|抱歉|错误|未能|エラー|できません|申し訳|오류|실패|죄송|⚠|❌",
     ))
 });
 /// Words that are also about subjects: "the failed payment".
-static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:fail(?:s|ed|ing|ure|ures)?|error(?:s|ed)?|denied|refused|rejected|declined|invalid|unauthori[sz]ed|forbidden|expired|exception|crash(?:ed|es)?|outage|glitch|malfunction\w*|not found|no such|doesn't exist|does not exist|missing|offline|down|blocked|interrupted|abort(?:ed)?|incomplete|no longer|quota|empty|nothing|no (?:\w+ )?(?:data|results?|information|matches|records?|entries))\b",
+static FAILED: Pattern = LazyLock::new(|| {
+    compile(
+        r"\b(?:fail(?:s|ed|ing|ure|ures)?|error(?:s|ed)?|denied|refused|rejected|declined|invalid|unauthori[sz]ed|forbidden|expired|exception|crash(?:ed|es)?|outage|glitch|malfunction\w*|not found|no such|doesn't exist|does not exist|missing|offline|down|blocked|interrupted|abort(?:ed)?|incomplete|no longer|quota|empty|nothing|no (?:\w+ )?(?:data|results?|information|matches|records?|entries)|there(?:'s| is| are| was| were) no|no \w+ (?:with|named|called|matching|found|by)|has no|have no|is(?:n't| not) (?:a|an|any|in|on|listed|known|there))\b",
     )
 });
 /// Words that state the absence of failures, and wishes.
-static NEGATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
+static NEGATED: Pattern = LazyLock::new(|| {
+    compile(
         r"\b(?:no|zero|0|without(?: any)?|free of|never any|not a single) (?:\w+ )?(?:errors?|failures?|failed|issues?|problems?|trouble|exceptions?|difficult\w+|delays?|crashes)\b|\berror-free\b|\b(?:did(?:n't| not)|never|not) fail(?:ed)?\b|\bno worries\b|\bsorry for the (?:wait|delay)\b|\b(?:any|further|other) (?:\w+ )?(?:errors?|issues?|problems?|trouble|difficult\w+|failures?)\b|\bcan(?:'t|not) wait\b|\bcan(?:'t|not) go wrong\b|\bnothing else\b|\bslow(?:ed|ing)? down\b|\bbreak\w* down\b|\bdown (?:to|from|by)\b|\b(?:scroll|written|wrote|write|note|noted|up and) down\b",
     )
 });
 /// Sentences that offer help.
-static OFFERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
+static OFFERS: Pattern = LazyLock::new(|| {
+    compile(
         r"\b(?:let me know|feel free|anything else|any(?:thing)? (?:other|more)|would you like|do you want|shall i|should i also|need (?:any|more|further)|happy to help|help you|can i help|reach out|just ask|hope this helps|is there)\b",
     )
 });
 /// Questions that only the user can answer.
-static NEEDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
+static NEEDS: Pattern = LazyLock::new(|| {
+    compile(
         r"\b(?:could|can|would|will) you (?:please |kindly |also )?(?:\w+ly )?(?:provide|share|confirm|check|verify|specify|clarify|give|send|tell|double-check|clear|upload|resend|supply|enter|choose|pick|try|let me know)\b|\bplease (?:provide|share|confirm|check|verify|specify|clarify|give|send|tell|double-check|supply|choose|enter)\b|\b(?:what|which|who|when|where)(?:'s| is| are| was)? (?:\S+ ){0,6}(?:you|your|correct|right|exact)\b|\bdo you (?:have|know|mean|remember)\b|\bdid you mean\b|\bis (?:that|this|it) (?:correct|right)\b|\bi(?:'ll| will)? need (?:the|your|you|a|an|to know)\b",
     )
 });
 /// Claims that something was done.
-static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static CLAIM: Pattern = LazyLock::new(|| {
+    compile(concat!(
         r"^\W*(?:(?:great|perfect|okay|ok|good news|sure|certainly|alright|excellent|yes)\b[,!:.]?\s*)*(?:all |everything(?:'s| is) )?(?P<first>done|set|sorted|ready|complete|finished|success|sent|made|paid|\w{3,}ed)\b",
         r"|\bsuccessful(?:ly)?\b|[✅✔☑🎉]",
         r"|\b(?:i|we)(?:'ve| have|'d| had)?(?: just| already| also| now| then| successfully| gone ahead and| went ahead and)* (?P<active>\w{2,}ed|sent|made|set|built|paid|wrote|written|done|did|ran|run|put|found|got|gotten|took|taken|gave|given|began|begun|bought|brought|chose|chosen|kept|read|saw|seen|sold|spoke|told|cut|shut|split|drew|drawn)\b",
         r"|\b(?:has|have|had)(?: now| just| already| successfully)* been (?:\w+ly )?(?P<passive>\w{2,}ed|sent|made|set|built|paid|written|done|run|put|found|taken|given|bought|chosen|cut|shut|split|drawn)\b",
         r"|\b(?:is|are|was|were|it's|that's|'s)(?: now| already| all| both| successfully)* (?P<state>\w{3,}ed|sent|made|set|built|paid|written|done|live|ready|on (?:its|the) way|complete|up and running|gone|in place|open)\b",
         r"|\b(?:is|are|'s) now\b|\bhere(?:'s| is| are)\b|\ball set\b|\bwent through\b|\bi(?:'m| am) happy to (?:report|confirm)\b",
-        r"|\bhabe\b.*\b(?:ge\w+t|ge\w+en|\w+iert|erledigt|erstellt)\b|\bwurde\w*\b.*\b(?:ge\w+t|ge\w+en|\w+iert|erstellt)\b|\berfolgreich\b|\berledigt\b|\bfertig\b|\bj'ai (?:bien )?\w+é\b|\ba été \w+ée?s?\b|\bavec succès\b|\bhe \w+[ai]do\b|\bha sido \w+[ai]d[oa]\b|\blisto\b|\bcon éxito\b|已(?:经)?(?:成功)?(?:创建|发送|完成|更新|删除|添加|保存|预订|预定)|成功|完成しました|しました",
+        r"|\bhabe\b.*\b(?:ge\S+t|ge\S+en|\S+iert|erledigt|erstellt)\b|\bwurde\w*\b.*\b(?:ge\S+t|ge\S+en|\S+iert|erstellt)\b|\berfolgreich\b|\berledigt\b|\bfertig\b|\bj'ai (?:bien )?\S+é|\ba été \S+é|\bavec succès\b|\bhe \w+[ai]do\b|\bha sido \w+[ai]d[oa]\b|\blisto\b|\bcon éxito\b|已(?:经)?(?:成功)?(?:创建|发送|完成|更新|删除|添加|保存|预订|预定)|成功|完成しました|しました",
     ))
 });
 /// Words of the form of a participle that claim nothing.
@@ -85,19 +86,11 @@ const NO_CLAIM: &str = "attempted based encountered estimated expected failed ho
     noticed planned related required speed supposed timed tried wanted assumed experienced unexpected located limited \
     combined detailed advanced used red bed need feed seed indexed";
 /// Sentences that begin with these are about something else than what was done.
-static CONDITIONAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
+static CONDITIONAL: Pattern = LazyLock::new(|| {
+    compile(
         r"^\W*(?:if|when|once|after|before|should|unless|until)\b|\b(?:would|will be|could|can be|should|might|may|to be|needs? to|must|going to|i'll|i will|i can|we can|not|never|no|n't)\b|n't\b",
     )
 });
-
-fn pattern(text: &str) -> Option<Regex> {
-    Regex::new(text).ok()
-}
-
-fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
-}
 
 impl Statements {
     /// Reads what an application says.
@@ -105,8 +98,8 @@ impl Statements {
         let text = plain(text);
         let mut statements = Self::default();
         for sentence in sentences(&text).take(MAX_SENTENCES) {
-            let is_offer = matches(&OFFERS, sentence);
-            if (sentence.ends_with('?') && !is_offer) || matches(&NEEDS, sentence) {
+            let is_offer = is_match(&OFFERS, sentence);
+            if (sentence.ends_with('?') && !is_offer) || is_match(&NEEDS, sentence) {
                 statements.asks = true;
             }
             if let Some(admission) = admission(sentence, is_offer) {
@@ -183,7 +176,7 @@ fn admission(sentence: &str, is_offer: bool) -> Option<Admission> {
     if is_condition {
         return None;
     }
-    let is_unable = matches(&UNABLE, &bare);
+    let is_unable = is_match(&UNABLE, &bare);
     let topics = FAILED.as_ref().into_iter().flat_map(|failed| failed.find_iter(&bare));
     let topics: Vec<String> =
         topics.take(8).map(|found| with_next_word(&bare, found.range())).collect();
@@ -208,7 +201,7 @@ fn with_next_word(text: &str, range: std::ops::Range<usize>) -> String {
 }
 
 fn claims(sentence: &str) -> bool {
-    if sentence.ends_with('?') || matches(&CONDITIONAL, sentence) {
+    if sentence.ends_with('?') || is_match(&CONDITIONAL, sentence) {
         return false;
     }
     let Some(claim) = CLAIM.as_ref() else { return false };
@@ -250,6 +243,7 @@ mod tests {
             "抱歉，查询失败。",
             "It is currently unavailable.",
             "The search service is down at the moment.",
+            "There is no product X1 in the catalogue.",
         ] {
             assert!(admits(text), "{text}");
         }

@@ -7,7 +7,7 @@ use quintain_evidence::surface::{Prompt, Tool};
 use quintain_evidence::trace::{Call, CallKind, Message, Role, Trace, TraceServer, TraceStep};
 
 use crate::effect;
-use crate::failure::{self, Failure};
+use crate::failure::{self, Failure, Reaction};
 use crate::uri_template::Templates;
 use crate::values::known::Known;
 use crate::values::uses::Uses;
@@ -18,6 +18,8 @@ pub struct View<'t> {
     pub calls: Vec<CallView<'t>>,
     known: OnceCell<Known>,
     uses: OnceCell<Uses>,
+    /// What the application did about failed calls, once somebody asked.
+    pub(crate) reactions: OnceCell<Vec<Reaction>>,
 }
 
 /// One call of a trace.
@@ -78,7 +80,13 @@ impl<'t> View<'t> {
                 }),
             }
         }
-        Self { trace, calls, known: OnceCell::new(), uses: OnceCell::new() }
+        Self {
+            trace,
+            calls,
+            known: OnceCell::new(),
+            uses: OnceCell::new(),
+            reactions: OnceCell::new(),
+        }
     }
 
     /// All values of the trace, each with the step at which it was first known.

@@ -1,5 +1,12 @@
 //! Lists of words that are written as one text, so that a long list stays short to read.
 
+use std::collections::HashSet;
+
+/// The words of a list that is asked often.
+pub(crate) fn set(list: &'static str) -> HashSet<&'static str> {
+    list.split_ascii_whitespace().collect()
+}
+
 /// Whether a list contains a word. Words are separated by white space.
 pub(crate) fn contains(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == word)

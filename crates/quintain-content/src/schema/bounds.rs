@@ -128,14 +128,13 @@ enum Position {
 impl Position {
     fn below(self, key: &str) -> Self {
         match (self, key) {
-            (Self::Names, _) => Self::Schema,
             (Self::Data, _)
             | (Self::Schema, "const" | "default" | "enum" | "example" | "examples") => Self::Data,
             (
                 Self::Schema,
                 "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
             ) => Self::Names,
-            (Self::Schema, _) => Self::Schema,
+            (Self::Names | Self::Schema, _) => Self::Schema,
         }
     }
 }

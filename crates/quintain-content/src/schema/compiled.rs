@@ -122,7 +122,7 @@ pub fn declared(schema: &Value) -> Option<Draft> {
     })
 }
 
-/// Whether the keywords beside `$ref` are ignored: in drafts up to 7.
+/// Whether the keywords next to `$ref` are ignored: in drafts up to 7.
 pub fn ignores_siblings_of_ref(schema: &Value) -> bool {
     declared(schema)
         .is_some_and(|draft| matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7))

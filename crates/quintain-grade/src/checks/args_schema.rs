@@ -29,7 +29,7 @@ the schema declares. Formats are asserted. Every violation is a finding with its
 or `other`. Arguments that are not JSON, or not an object, are violations too.
 
 ## Why it matters
-A server may refuse such a call, or worse, accept it and do something else. The finding stands even if the server
+A server may refuse such a call, or worse, accept it and do something else. The finding remains even if the server
 refused the call and the agent then corrected it.
 
 ## What counts as proof

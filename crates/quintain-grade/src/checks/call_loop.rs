@@ -205,9 +205,9 @@ mod tests {
     #[test]
     fn three_identical_failures_are_a_loop() {
         let fail = refused("book", json!({"room": 1}), "taken");
-        assert_eq!(found(repeat(2, &[fail.clone()])), [0; 0]);
-        assert_eq!(found(repeat(3, &[fail.clone()])), [2]);
-        assert_eq!(found(repeat(6, &[fail.clone()])), [2]);
+        assert_eq!(found(repeat(2, std::slice::from_ref(&fail))), [0; 0]);
+        assert_eq!(found(repeat(3, std::slice::from_ref(&fail))), [2]);
+        assert_eq!(found(repeat(6, std::slice::from_ref(&fail))), [2]);
         let look = made("list_rooms", json!({}), "1, 2");
         let mixed = vec![fail.clone(), look.clone(), fail.clone(), look, fail.clone()];
         assert_eq!(found(mixed), [4]);
@@ -237,7 +237,7 @@ mod tests {
         let open = made("read", json!({"id": 1}), "text");
         assert_eq!(found(repeat(3, &[search.clone(), open.clone()])), [5]);
         assert_eq!(found(repeat(2, &[search.clone(), open.clone()])), [0; 0]);
-        assert_eq!(found(repeat(4, &[search.clone()])), [2]);
+        assert_eq!(found(repeat(4, std::slice::from_ref(&search))), [2]);
         let mut shifted = vec![open.clone()];
         shifted.extend(repeat(3, &[search.clone(), open.clone()]));
         assert_eq!(found(shifted), [5]);

@@ -7,11 +7,11 @@ use quintain_content::registry::Meta;
 use quintain_content::text::short::shortened;
 use quintain_evidence::graded::{Layer, Level};
 use quintain_evidence::trace::CallKind;
-use regex::Regex;
 
 use super::{Checked, Fault, TraceCheck};
 use crate::policy::CallPolicy;
 use crate::view::{CallView, Offer, View};
+use crate::word_pattern::{Pattern, compile};
 
 pub(super) struct ResourceUnknown;
 
@@ -37,8 +37,7 @@ The resources of the servers are recorded, the URI is not among them, matches no
 };
 
 /// URIs in the text of results.
-static URI: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>\\`)\]]+"#).ok());
+static URI: Pattern = LazyLock::new(|| compile(r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>\\`)\]]+"#));
 
 impl TraceCheck for ResourceUnknown {
     fn meta(&self) -> &'static Meta {

@@ -1,6 +1,7 @@
 //! A resource that is read and leaves no trace in later calls and answers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use quintain_content::registry::Meta;
 use quintain_content::text::short::one_line;
@@ -47,7 +48,9 @@ const COMMON: &str = "about above after again against although always among anot
     large later least likely listed little longer makes might needed never number other others please possible provide \
     provided provides question quite rather really right section several shall should since small something still their \
     there these thing things think those though through today together tomorrow under until using usually value values \
-    version wants where whether which while whole within without would years";
+    version where whether which while whole within without would years";
+
+static COMMON_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| word_list::set(COMMON));
 
 impl TraceCheck for ResourceUnused {
     fn meta(&self) -> &'static Meta {
@@ -112,7 +115,7 @@ impl Words {
             return false;
         }
         let mut plain = 0;
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for word in words(call.text()) {
             let is_new = self.known.get(&word) == Some(&call.step);
             let is_used = self.used.get(&word).is_some_and(|step| *step > call.step);
@@ -141,7 +144,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
         } else {
             2
         };
-        word.chars().count() >= least && word.len() <= 100 && !word_list::contains(COMMON, word)
+        word.chars().count() >= least && word.len() <= 100 && !COMMON_SET.contains(word.as_str())
     })
 }
 

@@ -49,7 +49,7 @@ impl TraceCheck for ResultError {
         if view.calls.iter().all(|call| call.call.result().is_none() && !call.call.is_error()) {
             return Checked::NotApplicable("no results are recorded");
         }
-        let faults = reactions(view).into_iter().filter_map(|reaction| fault(view, &reaction));
+        let faults = reactions(view).iter().filter_map(|reaction| fault(view, reaction));
         Checked::Findings(faults.collect())
     }
 }

@@ -1,4 +1,4 @@
-//! Traces for the tests of checks.
+//! Traces for the tests of checks, and the test of the registry.
 
 use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::{Call, CallOutcome, Listing, Role, Trace, TraceServer};
@@ -51,4 +51,23 @@ pub(super) fn with_result(name: &str, args: Value, result: Value) -> Call {
 /// A call that the server refuses with `isError`.
 pub(super) fn refused(name: &str, args: Value, text: &str) -> Call {
     with_result(name, args, json!({"content": [{"type": "text", "text": text}], "isError": true}))
+}
+
+#[test]
+fn every_check_is_documented_under_its_own_id() {
+    let mut ids = std::collections::HashSet::new();
+    for check in super::CHECKS {
+        let meta = check.meta();
+        assert!(ids.insert(meta.id), "{} is registered twice", meta.id);
+        assert!(!meta.summary.ends_with('.'), "{}", meta.id);
+        for heading in ["What it does", "Why it matters", "What counts as proof", "Example"] {
+            assert!(meta.docs.contains(&format!("## {heading}\n")), "{}: {heading}", meta.id);
+        }
+    }
+}
+
+#[test]
+fn an_empty_trace_has_no_findings() {
+    let (found, _) = super::run(&Trace::default(), &CallPolicy::default());
+    assert_eq!(found, []);
 }

@@ -6,10 +6,11 @@ use regex::Regex;
 
 use crate::canonical::scalars;
 use crate::view::{CallView, View};
+use crate::word_pattern::compile;
 
 /// Earlier results that are searched for a relation between two names.
-const MAX_RESULTS: usize = 50;
-const MAX_SEARCHED: usize = 200_000;
+const MAX_RESULTS: usize = 10;
+const MAX_SEARCHED: usize = 20_000;
 
 /// The shapes of names that can be compared.
 static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
@@ -19,7 +20,7 @@ static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"\b[A-Za-z]{1,10}[-_]\d{1,12}\b",
     ]
     .iter()
-    .filter_map(|pattern| Regex::new(pattern).ok())
+    .filter_map(|pattern| compile(pattern))
     .collect()
 });
 

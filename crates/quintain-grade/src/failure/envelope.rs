@@ -142,6 +142,10 @@ impl<'v> Fields<'v> {
         let status = self.status(subject);
         if let Some((key, _)) = unsuccessful.or(declared) {
             let acted = !subject.reads && explained;
+            // The answer to a question is no: `{"status": 404, "ok": false}`.
+            if subject.is_question && !explained {
+                return None;
+            }
             return (carries == Carries::Nothing || carries == Carries::Arguments || acted)
                 .then_some(error.map_or(key, |(key, _)| key));
         }
@@ -205,12 +209,12 @@ impl<'v> Fields<'v> {
         texts.next().map(str::to_owned)
     }
 
-    /// Whether the object carries data beside what describes the failure.
+    /// Whether the object carries data besides what describes the failure.
     fn carries(&self, subject: &Subject<'_>) -> Carries {
         let others = self.entries.iter().filter(|(name, ..)| {
             !word_list::contains(ENVELOPE, name)
                 && !name.starts_with("error")
-                && !name.starts_with("_")
+                && !name.starts_with('_')
         });
         let each = others.map(|(name, _, value)| match value {
             _ if is_empty(value) => Carries::Nothing,
@@ -381,6 +385,7 @@ mod tests {
             json!({"status": "failed", "message": "disk full"})
         ));
         assert!(!states("check_link", json!({}), json!({"status": 404, "message": "Not Found"})));
+        assert!(!states("check_url", json!({}), json!({"status": 404, "ok": false})));
         assert!(!states("get_last_error", json!({}), json!({"error": "NullPointerException"})));
         assert!(!states("validate", json!({}), json!({"valid": false, "errors": ["a"]})));
         assert!(!states("validate", json!({}), json!({"errors": ["a is required"]})));

@@ -21,6 +21,10 @@ const STATES: &str = "\
 const QUESTIONS: &str = "\
     available availability can check compare detect diagnose exists has is lint monitor ping \
     test validate verify";
+/// Tools with these words return what people wrote.
+const PROSE: &str = "\
+    article comment comments diary document email emails feedback letter mail mails memo message messages note notes \
+    post posts review reviews thread transcript";
 /// Arguments that are compared with a result. More are not needed to recognise it.
 const MAX_ARGS: usize = 64;
 /// A shorter text occurs anywhere.
@@ -40,6 +44,8 @@ pub(super) struct Subject<'c> {
     pub(super) mentions_errors: bool,
     pub(super) is_state: bool,
     pub(super) is_question: bool,
+    /// The tool reads what people wrote.
+    pub(super) is_prose: bool,
     /// The scalars of the arguments.
     pub(super) args: Vec<String>,
 }
@@ -64,6 +70,7 @@ impl<'c> Subject<'c> {
             mentions_errors: queries.into_iter().any(|query| is_log(query)),
             is_state: reads && named(STATES),
             is_question: named(QUESTIONS),
+            is_prose: reads && named(PROSE),
             args,
         }
     }

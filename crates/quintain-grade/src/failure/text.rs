@@ -3,10 +3,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::subject::Subject;
+use crate::word_pattern::{Pattern, compile, is_match};
 
 /// Characters of the first line that are looked at.
 const MAX_LINE: usize = 400;
@@ -17,8 +17,8 @@ const MAX_SENTENCE: usize = 300;
 const MAX_PAIRS: usize = 16;
 
 /// Texts that begin like this label themselves as errors.
-static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static LABEL: Pattern = LazyLock::new(|| {
+    compile(concat!(
         r"(?i)^(?:an?\s+|there\s+was\s+an?\s+|i\s+(?:encountered|got|received)\s+an?\s+|encountered\s+an?\s+)?",
         r"(?P<words>(?:[\w'./-]+\s+){0,4}?)(?:error|exception|failure|fault)\b\s*",
         r"(?P<rest>$|[:!.\-–—(\[{#\d]|code\b|occurred|while\b|when\b|trying\b|encountered",
@@ -29,14 +29,14 @@ static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
 });
 /// Words before "error" with which a text is about errors.
-static ABOUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
+static ABOUT: Pattern = LazyLock::new(|| {
+    compile(
         r"(?i)\b(?:no|zero|any|all|without|last|latest|previous|recent|how|why|what|fix|fixed|fixing|found|common|every|each|if|about|margin|standard|mean|absolute|relative|squared|percent|percentage|rounding|measurement|typical|sampling|with|see|this|that|your|their|\d+)\b",
     )
 });
 /// Names of exceptions, and how programs die.
-static DEATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static DEATH: Pattern = LazyLock::new(|| {
+    compile(concat!(
         r"^(?:(?:Uncaught|Unhandled)\s+(?:\w+\s+)?)?[A-Za-z_][\w.$]*(?:::\w+)*(?:Error|Exception|Fault)\b\s*(?:[:(\[]|$)",
         r"|^Traceback \(most recent call last\)|^panic:|^thread '[^']*' panicked|^Exception in thread",
         r"|^(?i:unhandled|uncaught)\s+(?i:exception|error|rejection)|^Segmentation fault|^fatal:\s|^FATAL\b:?\s",
@@ -46,18 +46,24 @@ static DEATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"|^\[Errno \d+\]|^E[A-Z]{3,}[A-Z0-9]*: |^ORA-\d+|^SQLSTATE\[",
     ))
 });
+/// How servers begin politely.
+static APOLOGY: Pattern = LazyLock::new(|| {
+    compile(
+        r"(?i)^(?:(?:we(?:'re| are)\s+|i(?:'m| am)\s+)?(?:sorry|apologies|unfortunately|oops|whoops|uh[ -]oh)\b[,.!:;]*\s+(?:but\s+)?)+",
+    )
+});
 /// What could not be done.
-static UNABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i)^(?:sorry[,.!]?\s+|unfortunately[,.!]?\s+|oops[,.!]?\s+)*",
+static UNABLE: Pattern = LazyLock::new(|| {
+    compile(concat!(
+        r"(?i)^",
         r"(?:(?:i|we|it)\s+(?:was\s+|were\s+|am\s+|are\s+)?|(?:the\s+)?(?:server|service|request|tool|api|operation|command|system|backend|database|client)\s+(?:has\s+|was\s+|is\s+)?)?",
         r"(?:failed\s+(?:to|with|because|due|while|when|after|[:\-–—])|fail(?:ed|ure)\s*[:!]|failed[.!]?$",
-        r"|unable\s+to|not\s+able\s+to|could\s+not|couldn't|couldn’t|cannot|can\s+not|can't|can’t|did\s+not\s+succeed|didn't\s+succeed)(?:\s|$|[:!.])?",
+        r"|unable\s+to|not\s+able\s+to|could\s+not|couldn't|couldn’t|cannot|can\s+not|can't|can’t|did\s+not\s+succeed|didn't\s+succeed|(?:returned|responded\s+with|reported|encountered|resulted\s+in|raised|threw)\s+an?\s+(?:\w+\s+)?(?:error|exception))(?:\s|$|[:!.])?",
     ))
 });
 /// What was tried, and how it ended.
-static ENDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static ENDED: Pattern = LazyLock::new(|| {
+    compile(concat!(
         r"(?i)^(?:the\s+|your\s+)?(?:[\w'/-]+\s+){0,3}?",
         r"(?:request|operation|call|command|query|login|log-?in|sign-?in|authentication|authorization|connection|upload|download|transaction|payment",
         r"|execution|validation|search|lookup|update|creation|deletion|delivery|booking|reservation|transfer|import|export|insert|save|submission",
@@ -67,8 +73,8 @@ static ENDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
 });
 /// Phrases of servers for a call that they refuse.
-static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static REFUSED: Pattern = LazyLock::new(|| {
+    compile(concat!(
         r"(?i)^(?:unauthori[sz]ed|not\s+authori[sz]ed|not\s+authenticated|forbidden|authentication\s+(?:is\s+)?required|login\s+required",
         r"|invalid\s+(?:\w+\s+)?(?:api\s+key|token|credentials?|arguments?|params?|parameters?|inputs?|requests?|json|format|date|value|id|identifier|url|uri|path|syntax|query|name|type|number|email|address|file|option)\b",
         r"|missing\s+(?:required\s+)?(?:\w+\s+)?(?:parameters?|arguments?|fields?|api\s+key|token|credentials?|property|properties|inputs?|permissions?|headers?)\b|missing\s+required\b",
@@ -82,60 +88,52 @@ static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
 });
 /// A sentence about a thing that is not there, or an input that is wrong.
-static ABSENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static ABSENT: Pattern = LazyLock::new(|| {
+    compile(concat!(
         r"(?i)(?:\bnot\s+found|\bdoes\s+not\s+exist|\bdoesn't\s+exist|\bdoes\s+not\s+have\s+access|\bno\s+longer\s+exists|\bcommand\s+not\s+found|\bno\s+such\s+(?:file|directory|table|column|user|key|host)\b",
         r"|\bis\s+a\s+required\s+property|(?:parameter|argument|field|property|input|value|key|token)\b.{0,60}\b(?:is|are)\s+(?:required|missing|invalid|not\s+valid|not\s+allowed|not\s+supported))",
     ))
 });
 /// A status of HTTP with its phrase.
-static HTTP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static HTTP: Pattern = LazyLock::new(|| {
+    compile(concat!(
         r"(?i)^(?:http(?:/\d(?:\.\d)?)?\s*(?:error|status|code)?\s*(?:code)?\s*[:=]?\s*[45]\d\d\b",
         r"|(?:response\s+)?status(?:\s+code)?\s*[:=]?\s*[45]\d\d\b|error\s*[:=]?\s*[45]\d\d\b",
         r"|[45]\d\d\s*[:\-–—]?\s*(?:client\s+error|server\s+error|bad\s+request|unauthori[sz]ed|payment\s+required|forbidden|not\s+found|method\s+not\s+allowed|not\s+acceptable|request\s+time-?out|conflict|gone|precondition|payload\s+too\s+large|unsupported\s+media|unprocessable|too\s+many\s+requests|internal\s+server\s+error|not\s+implemented|bad\s+gateway|service\s+(?:temporarily\s+)?unavailable|gateway\s+time-?out)",
-        r"|(?:the\s+)?(?:request|fetch|server|api|response|got|received|returned|upstream)\b.{0,80}\b(?:status(?:\s+code)?|code|http|error)\s*:?\s*[45]\d\d\b)",
+        r"|(?:the\s+)?(?:request|fetch|server|api|response|got|received|returned|upstream)\b.{0,80}\b(?:status(?:\s+code)?|code|http|error)[\s:(]*[45]\d\d\b)",
     ))
 });
 /// The title of a page that a server shows instead of the content.
-static PAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
+static PAGE: Pattern = LazyLock::new(|| {
+    compile(
         r"(?is)^\s*(?:<!doctype\s+html|<html).{0,2000}?<(?:title|h1)[^>]*>\s*(?:(?:error\s*)?[45]\d\d\b|(?:page\s+)?not\s+found\s*<|access\s+denied|forbidden\s*<|bad\s+gateway|service\s+unavailable|internal\s+server\s+error)",
     )
 });
-static ELEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
+static ELEMENT: Pattern = LazyLock::new(|| {
+    compile(
         r"(?i)^(?:<\?xml[^>]*>\s*)?<(?:\w+:)?(?:error|errors|fault|exception|errorresponse|errormessage)\b",
     )
 });
 /// The beginnings and phrases of other languages.
-static FOREIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static FOREIGN: Pattern = LazyLock::new(|| {
+    compile(concat!(
         r"(?i)^(?:错误|出错|失败|异常|无法|未能|找不到|请求失败|操作失败|エラー|오류|실패|ошибка|не\s+удалось|fehler\b|konnte\s+nicht|kann\s+\S+\s+nicht|ungültige|erreur\b|échec|impossible\s+d[e']|accès\s+refusé",
         r"|errore\b|impossibile|accesso\s+negato|error\s+al\b|fallo\b|falló|no\s+se\s+(?:pudo|puede|ha\s+podido|encontr)|acceso\s+denegado|erro\b|falha\b|não\s+foi\s+possível|fout\b|kon\s+niet|błąd\b|nie\s+udało|zugriff\s+verweigert)",
         r"|^.{0,120}(?:失败|出错|不存在|未找到|找不到|失敗しました|見つかりません|できませんでした|실패했|찾을\s+수\s+없|fehlgeschlagen|nicht\s+gefunden|existiert\s+nicht|konnte\s+nicht|introuvable|n['’]existe\s+pas|a\s+échoué|no\s+encontrad[oa]|no\s+existe|ha\s+fallado|não\s+encontrad[oa]|não\s+existe|non\s+trovat[oa]|не\s+найден\w*|не\s+существует)(?:\s*[:：].*|[\s.!。！]*)$",
     ))
 });
 /// Words of a failure of the service rather than of the subject.
-static SERVICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
+static SERVICE: Pattern = LazyLock::new(|| {
+    compile(
         r"(?i)\b(?:unavailable|time-?out|timed\s+out|unauthori[sz]ed|forbidden|denied|rate.?limit|too\s+many|invalid|refused|internal\s+server|quota|expired|missing\s+required|unknown\s+tool|executing\s+tool|calling\s+tool|api\s+key|backend|upstream|service|[45]\d\d|ENOENT|EACCES|validation)\b",
     )
 });
 /// Lines of logs, and lines that list something.
-static LISTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
+static LISTED: Pattern = LazyLock::new(|| {
+    compile(
         r"^\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:INFO|DEBUG|WARN|WARNING|TRACE|ERROR)\b|(?:URL|Link|Source|Title):\s|https?://|\d+[.)]\s|✅|✓)",
     )
 });
-
-fn pattern(text: &str) -> Option<Regex> {
-    Regex::new(text).ok()
-}
-
-fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
-}
 
 /// Whether a trimmed text states that all failed.
 pub(super) fn states_failure(text: &str, subject: &Subject<'_>) -> bool {
@@ -146,8 +144,8 @@ pub(super) fn states_failure(text: &str, subject: &Subject<'_>) -> bool {
     if is_page {
         let head = &text[..text.floor_char_boundary(MAX_REPORT)];
         let is_short = text.len() <= 5 * MAX_REPORT;
-        return matches(&ELEMENT, head)
-            || (is_short && matches(&PAGE, head) && !subject.is_question);
+        return is_match(&ELEMENT, head)
+            || (is_short && is_match(&PAGE, head) && !subject.is_question);
     }
     let line = first_line(text);
     let stated = Stated::of(line, subject);
@@ -158,11 +156,13 @@ pub(super) fn states_failure(text: &str, subject: &Subject<'_>) -> bool {
     if subject.is_log && !is_named {
         return false;
     }
-    if subject.mentions_errors && !is_named && !(is_single && matches(&SERVICE, line)) {
+    if subject.mentions_errors && !is_named && !(is_single && is_match(&SERVICE, line)) {
         return false;
     }
     match stated {
         Stated::Label | Stated::Death => is_single || is_report(text, line, subject, is_named),
+        // What people wrote may begin like a failure.
+        Stated::Sentence if subject.is_prose && !is_named && !is_match(&SERVICE, line) => false,
         Stated::Sentence => {
             text.len() <= MAX_SENTENCE * 2 && is_report(text, line, subject, is_named)
         }
@@ -176,7 +176,7 @@ enum Stated {
     Label,
     /// A program died.
     Death,
-    /// A sentence says so.
+    /// A sentence states it.
     Sentence,
 }
 
@@ -184,21 +184,27 @@ impl Stated {
     fn of(line: &str, subject: &Subject<'_>) -> Option<Self> {
         let is_marked = line.starts_with(['❌', '✗', '✘', '⛔', '🚫']);
         let bare = line.trim_start_matches(|c: char| !c.is_alphanumeric() && !"[<-/".contains(c));
-        let bare = bare.strip_prefix("[ERROR]").map_or(bare, str::trim_start);
-        if matches(&DEATH, bare) {
-            return Some(Self::Death);
-        }
-        if is_label(bare) || matches(&HTTP, bare) && !subject.is_state && !subject.is_question {
+        let tag =
+            ["[ERROR]", "[FATAL]", "[CRITICAL]"].iter().find_map(|tag| bare.strip_prefix(tag));
+        if tag.is_some() {
             return Some(Self::Label);
         }
-        let begins = [&UNABLE, &ENDED, &REFUSED].iter().any(|pattern| matches(pattern, bare));
+        let bare = APOLOGY.as_ref().map_or(bare.into(), |apology| apology.replace(bare, ""));
+        let bare: &str = &bare;
+        if is_match(&DEATH, bare) {
+            return Some(Self::Death);
+        }
+        if is_label(bare) || is_match(&HTTP, bare) && !subject.is_state && !subject.is_question {
+            return Some(Self::Label);
+        }
+        let begins = [&UNABLE, &ENDED, &REFUSED].iter().any(|pattern| is_match(pattern, bare));
         let asked = subject.is_state || subject.is_question;
         let is_absent = || {
             let starts_none = bare.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("no "));
             let is_counted = bare.starts_with(|c: char| c.is_ascii_digit());
-            bare.len() <= MAX_SENTENCE && !starts_none && !is_counted && matches(&ABSENT, bare)
+            bare.len() <= MAX_SENTENCE && !starts_none && !is_counted && is_match(&ABSENT, bare)
         };
-        let is_stated = begins || is_marked || matches(&FOREIGN, bare) || is_absent();
+        let is_stated = begins || is_marked || is_match(&FOREIGN, bare) || is_absent();
         (is_stated && !asked).then_some(Self::Sentence)
     }
 }
@@ -213,7 +219,7 @@ fn is_label(line: &str) -> bool {
     let is_none = matches!(value.as_str(), "none" | "null" | "nil" | "n/a" | "no" | "false");
     let is_measured =
         value.parse::<f64>().is_ok_and(|number| !(400.0..600.0).contains(&number) && number >= 0.0);
-    !is_none && !is_measured && !matches(&ABOUT, words)
+    !is_none && !is_measured && !is_match(&ABOUT, words)
 }
 
 fn first_line(text: &str) -> &str {
@@ -230,23 +236,23 @@ fn is_report(text: &str, line: &str, subject: &Subject<'_>, is_named: bool) -> b
         count += 1;
         let starts_data =
             ["{\"", "[{", "[\""].iter().any(|start| later.starts_with(start)) && !is_open;
-        if matches(&LISTED, later) || starts_data {
+        if is_match(&LISTED, later) || starts_data {
             return false;
         }
     }
-    let is_trace = matches(&DEATH, line) && text.contains("\n  ");
+    let is_trace = is_match(&DEATH, line) && text.contains("\n  ");
     if text.len() > MAX_REPORT && !is_trace && !is_open {
         return false;
     }
     // What a tool reads may begin with an error; what it states itself names what it was given.
-    count == 0 || !subject.reads || is_named || is_open || is_trace || matches(&SERVICE, line)
+    count == 0 || !subject.reads || is_named || is_open || is_trace || is_match(&SERVICE, line)
 }
 
 /// Whether the output of a program ends with a stack trace.
 fn ends_in_death(text: &str) -> bool {
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let last = &last[..last.floor_char_boundary(MAX_LINE)];
-    text.contains("Traceback (most recent call last)") && matches(&DEATH, last)
+    text.contains("Traceback (most recent call last)") && is_match(&DEATH, last)
 }
 
 /// Lines of keys and values as an object: `success: false`.
@@ -309,6 +315,9 @@ mod tests {
             "Failed to retrieve cryptocurrency data",
             "Could not connect to the database",
             "Sorry, I couldn't find that city",
+            "Sorry, something went wrong.",
+            "[ERROR] upstream timed out",
+            "Oops! The server returned an error (500).",
             "Request failed with status code 429",
             "Login failed: bad password",
             "Access denied",
@@ -402,6 +411,8 @@ mod tests {
         assert!(!states("check_link", json!({}), "404 Not Found"));
         assert!(!states("file_exists", json!({}), "The file does not exist"));
         assert!(!states("get_build_status", json!({}), "Build failed: 3 tests"));
+        assert!(!states("get_note", json!({"id": "n1"}), "Failed to call Bob yesterday"));
+        assert!(states("get_note", json!({"id": "n1"}), "Error: no such note"));
         let note = json!({"path": "notes.txt"});
         assert!(!states("read_file", note, "Error: the printer jams\nCall the office about it"));
     }

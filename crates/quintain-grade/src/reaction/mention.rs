@@ -2,6 +2,7 @@
 //! sentence that names no call counts for all of the turn.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use quintain_evidence::lexicon::{self, Sense};
 use quintain_evidence::trace::Role;
@@ -9,6 +10,7 @@ use quintain_evidence::trace::Role;
 use crate::canonical::scalars;
 use crate::statements::{Admission, Statements};
 use crate::view::{CallView, View};
+use crate::word_list;
 
 /// Characters of the results of a turn that are searched for the subject of a sentence.
 const MAX_SEARCHED: usize = 200_000;
@@ -41,12 +43,16 @@ struct Turn {
     calls: usize,
     /// Texts of the user and of results, in lower case.
     texts: String,
+    /// The words of these texts.
+    known: HashSet<String>,
     searched: usize,
     /// The last step at which a failure is admitted that names no call.
     admitted: Option<usize>,
     /// The last step at which a word is in the admission of a failure.
     admitted_of: HashMap<String, usize>,
     asked: Option<usize>,
+    /// The last step at which a word is said at all.
+    said: HashMap<String, usize>,
     last_call: usize,
     /// The last message, with its claim of success.
     answer: Option<(usize, Option<String>)>,
@@ -74,7 +80,10 @@ impl Turns {
             let Some(turn) = turns.get_mut(&number) else { continue };
             match message.role {
                 Role::User => turn.add_text(&message.text),
-                Role::Assistant => turn.add_statements(step, Statements::read(&message.text)),
+                Role::Assistant => {
+                    turn.said.extend(stems(&message.text).map(|word| (word, step)));
+                    turn.add_statements(step, Statements::read(&message.text));
+                }
                 Role::System => {}
             }
         }
@@ -94,7 +103,9 @@ impl Turns {
             |step: &usize| *step > call.step || (answered < turn.last_call && *step == answered);
         let is_named = || names(call).any(|word| turn.admitted_of.get(&word).is_some_and(is_later));
         Said {
-            admits: turn.admitted.as_ref().is_some_and(is_later) || is_named(),
+            admits: turn.admitted.as_ref().is_some_and(is_later)
+                || is_named()
+                || turn.repeats_error(call, is_later),
             asks: turn.asked.as_ref().is_some_and(is_later),
             claim: turn.answer.as_ref().and_then(|(_, claim)| claim.clone()),
         }
@@ -102,9 +113,21 @@ impl Turns {
 }
 
 impl Turn {
+    /// Whether most words of an error are repeated that were not known from the request and the call: "room taken".
+    fn repeats_error(&self, call: &CallView<'_>, is_later: impl Fn(&usize) -> bool) -> bool {
+        let Some(failure) = call.failure() else { return false };
+        let known: HashSet<String> = nouns(call).chain(values(call)).collect();
+        let own: HashSet<String> = stems(&failure.text)
+            .filter(|word| !known.contains(word) && !self.known.contains(word))
+            .collect();
+        let said = own.iter().filter(|word| self.said.get(*word).is_some_and(&is_later)).count();
+        said * 2 > own.len()
+    }
+
     fn add_text(&mut self, text: &str) {
         let room = MAX_SEARCHED.saturating_sub(self.texts.len());
         let text = &text[..text.floor_char_boundary(room.min(text.len()))];
+        self.known.extend(stems(text));
         self.texts.push_str(&text.to_lowercase());
         self.texts.push('\n');
     }
@@ -169,11 +192,12 @@ fn values(call: &CallView<'_>) -> impl Iterator<Item = String> + use<> {
 
 /// Words by their first letters, without those that every failure uses.
 fn stems(text: &str) -> impl Iterator<Item = String> + '_ {
-    const COMMON: &str = "about after again also and are anoth becau been but could did error faile for found from has \
+    static COMMON: LazyLock<HashSet<&str>> = LazyLock::new(|| word_list::set(COMMON_STEMS));
+    const COMMON_STEMS: &str = "about after again also and are anoth becau been but could did error faile for found from has \
         have here inval issue later missi not pleas probl reque respo retur retry sorry that the their there this timed \
         timeo unabl unava unfor was with would you your tried tryin occur encou went wrong while when which tool call \
         servi serve because please";
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
     let stems = words.map(|word| word.to_lowercase().chars().take(STEM).collect::<String>());
-    stems.filter(|stem| !COMMON.split_whitespace().any(|common| common == stem))
+    stems.filter(|stem| !COMMON.contains(stem.as_str()))
 }
