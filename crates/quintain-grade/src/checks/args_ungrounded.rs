@@ -233,8 +233,8 @@ impl Origins<'_> {
         let is_path =
             shape::is_rooted(text) || role == Role::Path || shape::extension(text).is_some();
         if is_path && (is_one || shape::is_rooted(text)) && text.len() > 1 {
-            let is_given =
-                grounds::path(known, text, before, self.is_new) || !text.contains(['/', '.', '\\']);
+            let is_given = grounds::path(known, text, before, self.is_new || keys::is_target(key))
+                || !text.contains(['/', '.', '\\']);
             return (!is_given).then_some("path");
         }
         let is_id = is_one && if role == Role::Id { has_digit(text) } else { is_strong_id(text) };
@@ -424,10 +424,10 @@ mod tests {
     fn relative_words_may_mean_any_day_and_schemas_give_values() {
         assert!(pointers("Book a room for tomorrow", json!({"date": "2026-01-05"})).is_empty());
         assert_eq!(pointers("Book a room for two days", json!({"date": "2026-01-05"})), ["/date"]);
-        let mut given = trace("Get it").tool("get_thing", json!({"properties": {"level": {"default": 7331}, "b": {"description": "such as 99812"}}}));
+        let mut given = trace("Get it").tool("get_thing", json!({"properties": {"level": {"default": 7331}, "weight": {"description": "such as 99812"}}}));
         given = given.call("get_thing", json!({"level": 7331}), json!({})).call(
             "get_thing",
-            json!({"b": 99812}),
+            json!({"weight": 99812}),
             json!({}),
         );
         let faults = found(&ArgsUngrounded, &given);

@@ -217,6 +217,9 @@ pub fn of_object(fields: &Map<String, Value>, emit: &mut impl FnMut(Derivation, 
             _ => {}
         }
     }
+    if numbers.len() > 2 {
+        emit(Derivation::Sum, numbers.iter().sum());
+    }
     numbers.truncate(MAX_PAIRED);
     moments.truncate(MAX_PAIRED);
     for (index, a) in numbers.iter().enumerate() {

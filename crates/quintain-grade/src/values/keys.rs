@@ -252,7 +252,8 @@ pub fn role(key: &str) -> Role {
     if PATHS.contains(&last) || has(&["path", "filename", "filepath", "directory", "folder"]) {
         return Role::Path;
     }
-    if has(&CHOSEN) {
+    // Coordinates and colours of drawings.
+    if has(&CHOSEN) || key.len() == 1 {
         return Role::OwnChoice;
     }
     if QUERY.contains(&last) {
@@ -273,6 +274,13 @@ pub fn is_end(key: &str) -> bool {
 pub fn is_start(key: &str) -> bool {
     let starts = ["start", "from", "since", "after", "min", "in", "checkin", "begin"];
     lexicon::words(key).iter().any(|word| starts.contains(&word.as_str()))
+}
+
+/// Whether a key names something that the call makes.
+pub fn is_target(key: &str) -> bool {
+    let targets =
+        ["output", "out", "dest", "destination", "target", "save", "dst", "export", "to", "new"];
+    lexicon::words(key).iter().any(|word| targets.contains(&word.as_str()))
 }
 
 /// Whether a key measures time without a unit in its name.

@@ -866,6 +866,11 @@ impl Builder {
         if let Some(uuid) = shape::uuid(text) {
             self.word(&uuid);
         }
+        // `2507.12806v1` is a version of `2507.12806`.
+        let version = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        if let Some(plain) = version.strip_suffix(['v', 'V']).filter(|plain| plain.len() > 3) {
+            self.word(plain);
+        }
         for part in text.split(|c: char| !c.is_ascii_alphanumeric()).chain([text]) {
             if part.len() >= 12 && shape::is_hex(part) {
                 (6..=12).for_each(|length| self.word(&part[..length]));

@@ -73,7 +73,8 @@ fn continues(piece: &str, previous: char, c: char, rest: &str) -> bool {
     match c {
         _ if is_ideograph(c) => false,
         _ if c.is_alphanumeric() => true,
-        '_' | '/' | '\\' => true,
+        '_' | '/' => true,
+        '\\' => next.is_alphanumeric() || matches!(next, '_' | '.'),
         '.' => next.is_alphanumeric() || matches!(next, '_' | '/' | '.'),
         '-' => previous != '-' && (next.is_alphanumeric() || next == '_'),
         '@' => previous.is_alphanumeric() && next.is_alphanumeric(),

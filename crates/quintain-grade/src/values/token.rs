@@ -280,6 +280,14 @@ impl<'t> Scan<'t> {
                 }
                 used
             }
+            Numeral::Times(times) => {
+                let half = half_day(times.last().copied().unwrap_or(0), self.word(at + 1));
+                for time in times {
+                    let time = half_day(time, self.word(at + 1)).unwrap_or(time);
+                    self.push_pieces(at, at, Kind::Time(time));
+                }
+                1 + usize::from(half.is_some())
+            }
             Numeral::HalfDay(time) => {
                 self.push_pieces(at, at, Kind::Time(time));
                 1
@@ -368,7 +376,7 @@ impl<'t> Scan<'t> {
         };
         let (Some(large_unit), Some(small_unit)) = (large.unit, small.unit) else { return };
         let between = self.text.get(first.end..second.start).unwrap_or_default();
-        let is_near = between.len() <= 12
+        let is_near = between.len() <= 16
             && between.chars().all(|c| c.is_alphabetic() || c == ' ' || c == ',');
         if large_unit.dimension != Dimension::Time || large_unit.size <= small_unit.size || !is_near
         {

@@ -178,6 +178,7 @@ pub fn factors(dimension: Dimension) -> &'static [f64] {
             0.1,
             1e6,
             1.609_344,
+            1609.344,
             0.621_371,
             3.28084,
             0.3048,

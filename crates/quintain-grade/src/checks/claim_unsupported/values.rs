@@ -141,6 +141,14 @@ impl<'a> Answer<'a> {
         if dimension == Some(Dimension::Time) && (context.is_about_now || self.span(number)) {
             return true;
         }
+        let is_age = context.is_about_now && number.is_count() && value <= 200.0;
+        if is_age
+            && self
+                .next_word(token)
+                .is_some_and(|word| word.starts_with("year") || word.starts_with("month"))
+        {
+            return true;
+        }
         let is_advice = context.is_advice
             && reading.place >= 1.0
             && value <= 100.0
@@ -196,6 +204,10 @@ impl<'a> Answer<'a> {
             && usual.contains(&value);
         let around_clock = token.text == "24/7";
         scale || is_noun || around_clock || joined && number.unit.is_none() && value <= 10.0
+    }
+
+    fn next_word(&self, token: &Token<'_>) -> Option<&str> {
+        self.text[token.end..].split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty())
     }
 
     fn has_mark_before(&self, token: &Token<'_>, marks: &[char]) -> bool {
