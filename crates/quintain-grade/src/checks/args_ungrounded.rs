@@ -357,7 +357,13 @@ fn is_strong_id(text: &str) -> bool {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     let rest = text[letters..].trim_start_matches(['-', '_', '#']);
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let numbered = (2..=10).contains(&letters) && digits >= 3 && digits == rest.len();
+    let is_whole = digits > 0 && digits == rest.len();
+    let is_marked = text[letters..].starts_with(['-', '_', '#']);
+    let is_capital = text[..letters].bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_usual =
+        ["UTF", "GPT", "ISO", "COVID", "SHA", "MP", "A", "H"].contains(&&text[..letters]);
+    let numbered = is_whole && (1..=10).contains(&letters) && digits >= 3
+        || is_whole && is_marked && is_capital && letters > 0 && !is_usual;
     let prefixed = text.split_once('_').is_some_and(|(_, rest)| {
         rest.len() >= 6
             && has_digit(rest)

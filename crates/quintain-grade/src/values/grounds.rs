@@ -30,6 +30,10 @@ const USUAL_FILES: [&str; 22] = [
     "gemfile",
 ];
 
+/// Folders that every project has.
+const USUAL_FOLDERS: [&str; 9] =
+    ["src", "lib", "test", "tests", "docs", "app", "bin", "public", "include"];
+
 /// Segments of URLs that carry no information.
 const USUAL_SEGMENTS: [&str; 14] = [
     "api",
@@ -58,7 +62,11 @@ pub fn path(known: &Known, path: &str, before: usize, is_new: bool) -> bool {
     let segments: Vec<&str> = shape::segments(path).collect();
     let Some((name, folders)) = segments.split_last() else { return true };
     let in_temp = folders.first().is_some_and(|first| matches!(*first, "tmp" | "temp"));
-    let has_folder = in_temp && is_new || folders.iter().all(|segment| known.part(segment, before));
+    let is_relative = !shape::is_rooted(path);
+    let has_folder = in_temp && is_new
+        || folders.iter().all(|segment| {
+            known.part(segment, before) || is_relative && USUAL_FOLDERS.contains(segment)
+        });
     if !has_folder {
         return false;
     }

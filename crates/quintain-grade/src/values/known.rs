@@ -158,6 +158,13 @@ impl Known {
             if search.rough {
                 place = rough_place(value, place);
             }
+            // The less likely reading must be written somewhere.
+            let is_first = reading == readings.first;
+            let search = if is_first {
+                search
+            } else {
+                Search { sums: false, counts: false, pairs: false, ..search }
+            };
             self.value(value, place, number.unit, before, search)
         })
     }
@@ -259,7 +266,11 @@ impl Known {
         }
         let sums = search.sums.then_some(Table::Derived(Derivation::Sum));
         let tables = [Some(Table::Bare), sums];
-        let mut factors = units::factors(unit.dimension).iter().filter(|factor| **factor != 1.0);
+        // Only large amounts are given in thousands or millions.
+        let is_usual = |factor: f64| {
+            factor != 1.0 && (unit.dimension != Dimension::Money || factor > 1.0 || value >= 1e5)
+        };
+        let mut factors = units::factors(unit.dimension).iter().filter(|factor| is_usual(**factor));
         factors.any(|factor| tables.iter().flatten().any(|table| has(*table, *factor)))
     }
 
@@ -287,7 +298,9 @@ impl Known {
     pub fn number_since(&self, number: &Number) -> Option<usize> {
         let unit = number.unit;
         let steps = number.readings.iter().flat_map(|reading| {
-            let half = reading.place / 2.0 + reading.value * 1e-9;
+            // Small whole numbers are near to too much.
+            let is_small = reading.place >= 1.0 && reading.value < 10.0;
+            let half = if is_small { 0.0 } else { reading.place / 2.0 } + reading.value * 1e-9;
             let near = |table: Table, factor: f64| {
                 let (value, half) = (reading.value * factor, half * factor);
                 self.first_in(table, value - half, value + half)
@@ -627,7 +640,9 @@ impl Builder {
         }
         // Results that were printed by a program keep their escapes.
         let plain;
-        let text = if text.contains("\\n") || text.contains("\\\"") {
+        let is_escaped = text.contains("\\n") || text.contains("\\\"");
+        // A path of Windows has no escapes.
+        let text = if is_escaped && !text.contains(":\\") {
             plain = text
                 .replace("\\n", "\n")
                 .replace("\\t", " ")
@@ -872,8 +887,8 @@ impl Builder {
             self.word(plain);
         }
         for part in text.split(|c: char| !c.is_ascii_alphanumeric()).chain([text]) {
-            if part.len() >= 12 && shape::is_hex(part) {
-                (6..=12).for_each(|length| self.word(&part[..length]));
+            if part.len() >= 8 && shape::is_hex(part) {
+                (6..=12.min(part.len())).for_each(|length| self.word(&part[..length]));
             }
         }
     }

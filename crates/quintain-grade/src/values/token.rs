@@ -332,8 +332,9 @@ impl<'t> Scan<'t> {
                 let after = self.word(at + 2);
                 unit = units::named(after).filter(|_| self.gap(at + 1) == " " && after.len() > 1);
                 used += usize::from(unit.is_some());
-            } else if let Some(found) = units::named(word) {
-                unit = Some(found);
+            } else if let Some(found) = units::named(word).or_else(|| speed(word, "")) {
+                let after = &self.text[self.pieces[at + 1].end..];
+                unit = Some(speed(word, after).unwrap_or(found));
                 used += 1;
             }
         }
@@ -394,6 +395,17 @@ impl<'t> Scan<'t> {
         let (start, end) = (first.start, second.end);
         while self.found.pop_if(|token| token.start >= start).is_some() {}
         self.push(start, end, Kind::Number(number));
+    }
+}
+
+/// `km/h`, `m/s`
+fn speed(word: &str, after: &str) -> Option<Unit> {
+    match word {
+        "km/h" => Some(units::SPEED_KMH),
+        "m/s" => Some(units::SPEED_MS),
+        "km" if after.starts_with("/h") => Some(units::SPEED_KMH),
+        "m" if after.starts_with("/s") => Some(units::SPEED_MS),
+        _ => None,
     }
 }
 

@@ -238,7 +238,9 @@ fn origin(known: &Known, token: &Token<'_>) -> (Option<usize>, bool) {
         }
         Kind::Number(number) => {
             let reading = number.readings.first;
-            let is_long = reading.value >= 100.0 || reading.place < 1.0 || number.unit.is_some();
+            let is_long = reading.value >= 100.0
+                || reading.place < 1.0
+                || number.unit.is_some() && reading.value >= 10.0;
             let count = known
                 .count_since(reading.value)
                 .filter(|_| number.written != Written::Ordinal && reading.place >= 1.0);

@@ -12,7 +12,6 @@ pub(super) struct Context {
     subtracts: bool,
     averages: bool,
     divides: bool,
-    pub(super) is_rough: bool,
     /// General advice: `usually 30 minutes`.
     pub(super) is_advice: bool,
     /// Spans up to now: `3 days ago`.
@@ -38,7 +37,6 @@ impl Context {
                 "altogether",
                 "together",
                 "overall",
-                "all",
                 "subtotal",
                 "aggregate",
                 "adds",
@@ -82,8 +80,6 @@ impl Context {
                 "dropped",
                 "grew",
                 "growth",
-                "up",
-                "down",
                 "gain",
                 "loss",
                 "decline",
@@ -93,10 +89,6 @@ impl Context {
                 "slower",
                 "longer",
                 "shorter",
-                "above",
-                "below",
-                "over",
-                "under",
                 "gained",
                 "lost",
                 "balance",
@@ -104,7 +96,6 @@ impl Context {
                 "available",
                 "unused",
                 "discount",
-                "short",
                 "than",
             ]),
             averages: has(&[
@@ -138,28 +129,6 @@ impl Context {
                 "yield",
                 "x",
             ]) || lower.contains(['%', '×', '÷', '=']),
-            is_rough: has(&[
-                "about",
-                "around",
-                "approximately",
-                "approx",
-                "roughly",
-                "nearly",
-                "almost",
-                "over",
-                "circa",
-                "ca",
-                "close",
-                "some",
-                "estimated",
-                "ungefähr",
-                "rund",
-                "etwa",
-                "just",
-                "exceeding",
-            ]) || lower.contains("more than")
-                || lower.contains("less than")
-                || lower.contains("up to"),
             is_advice: has(&[
                 "usually",
                 "typically",
@@ -200,9 +169,17 @@ impl Context {
                 "last",
                 "past",
             ]),
-            is_masked: has(&["ending", "ends", "last"])
-                || lower.contains("**** ")
-                || lower.contains("••••"),
+            is_masked: [
+                "ending in",
+                "ends in",
+                "ending with",
+                "last four",
+                "last 4",
+                "****",
+                "••••",
+            ]
+            .iter()
+            .any(|sign| lower.contains(sign)),
         }
     }
 
@@ -210,6 +187,38 @@ impl Context {
     pub(super) fn compares(&self) -> bool {
         self.adds || self.subtracts || self.averages || self.divides
     }
+}
+
+/// Whether the words before a number say that it is not exact: `about`, `nearly`, `more than`.
+pub(super) fn is_rough(before: &str) -> bool {
+    const WORDS: [&str; 21] = [
+        "about",
+        "around",
+        "approximately",
+        "approx",
+        "roughly",
+        "nearly",
+        "almost",
+        "over",
+        "circa",
+        "ca",
+        "close",
+        "estimated",
+        "ungefähr",
+        "rund",
+        "etwa",
+        "just",
+        "exceeding",
+        "than",
+        "some",
+        "under",
+        "above",
+    ];
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(28))..];
+    let line = near.rsplit(['\n', '.', ';', ',', '(', ':']).next().unwrap_or(near).to_lowercase();
+    let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let last: Vec<&str> = words.collect();
+    last.iter().rev().take(3).any(|word| WORDS.contains(word))
 }
 
 /// Numbers from which an answer may compute others: those that it states itself and those of the user.
@@ -234,14 +243,11 @@ impl Operands {
     }
 
     /// Whether the operands make a number in the way of which its sentence speaks.
-    pub(super) fn make(&self, number: &Number, context: &Context) -> bool {
+    pub(super) fn make(&self, number: &Number, context: &Context, is_rough: bool) -> bool {
         let is_share = number.unit.is_some_and(|unit| unit.dimension == Dimension::Percent);
         number.readings.iter().any(|reading| {
-            let place = if context.is_rough {
-                reading.place.max(reading.value * 0.02)
-            } else {
-                reading.place
-            };
+            let place =
+                if is_rough { reading.place.max(reading.value * 0.02) } else { reading.place };
             let near = |value: f64| {
                 (value.abs() - reading.value).abs() <= place / 2.0 + reading.value * 1e-9
             };
@@ -250,6 +256,7 @@ impl Operands {
                 || context.averages
                     && (self.runs(|sum, count| near(sum / count as f64))
                         || self.pairs(|a, b| near((a + b) / 2.0)))
+                || context.adds && self.pairs(|a, b| b.fract() == 0.0 && b <= 100.0 && near(a * b))
                 || context.subtracts && self.pairs(|a, b| near(a - b))
                 || context.divides
                     && self.pairs(|a, b| near(a / b) || near(a * b) || near(a * b / 100.0))
@@ -283,8 +290,9 @@ mod tests {
     fn only_what_the_sentence_speaks_of_is_computed() {
         let known = Known::new(&Trace::default());
         let operands = Operands::new([120.0, 45.0, 35.0].map(Number::of).into_iter(), &known, 0);
-        let makes =
-            |value: f64, sentence: &str| operands.make(&Number::of(value), &Context::new(sentence));
+        let makes = |value: f64, sentence: &str| {
+            operands.make(&Number::of(value), &Context::new(sentence), false)
+        };
         assert!(makes(200.0, "The total is 200.") && !makes(200.0, "The price is 200."));
         assert!(makes(75.0, "It is 75 cheaper.") && !makes(76.0, "It is 76 cheaper."));
         assert!(makes(40.0, "On average 40."));

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::arithmetic::{Context, Operands};
+use super::arithmetic::{Context, Operands, is_rough};
 use crate::values::date::{self};
 use crate::values::derived::is_item;
 use crate::values::grounds;
@@ -114,16 +114,12 @@ impl<'a> Answer<'a> {
         {
             return true;
         }
-        let search = Search {
-            units: true,
-            sums: true,
-            counts: true,
-            pairs: context.compares(),
-            rough: context.is_rough
-                || self.has_mark_before(token, &['~', '≈', '>', '<', '±'])
-                || self.has_mark_after(token, '+'),
-            exact: false,
-        };
+        let is_rough = is_rough(&self.text[..token.start])
+            || self.has_mark_before(token, &['~', '≈', '>', '<', '±'])
+            || self.text[token.end..].starts_with('+');
+        let pairs = context.compares();
+        let search =
+            Search { units: true, sums: true, counts: true, pairs, rough: is_rough, exact: false };
         if known.number(number, before, search) || self.is_label(number, token) {
             return true;
         }
@@ -155,7 +151,7 @@ impl<'a> Answer<'a> {
             && dimension != Some(Dimension::Money);
         is_advice
             || context.is_masked && reading.place >= 1.0 && value < 10_000.0
-            || self.operands.make(number, context)
+            || self.operands.make(number, context, is_rough)
     }
 
     /// Numbers that name or order something: `1.`, `Step 3`, `4/5`, `52-week`.
@@ -212,10 +208,6 @@ impl<'a> Answer<'a> {
 
     fn has_mark_before(&self, token: &Token<'_>, marks: &[char]) -> bool {
         self.text[..token.start].trim_end_matches(['$', '€', '£', '¥', ' ']).ends_with(marks)
-    }
-
-    fn has_mark_after(&self, token: &Token<'_>, mark: char) -> bool {
-        self.text[token.end..].starts_with(mark)
     }
 
     /// Whether a duration lies between two known days or times.
