@@ -5,6 +5,7 @@ use quintain_content::json_value;
 use quintain_evidence::lexicon::{self, Sense};
 use quintain_evidence::trace::CallKind;
 
+use crate::values::word_list::WordList;
 use crate::view::CallView;
 
 /// What a call does to the world.
@@ -17,43 +18,17 @@ pub(crate) enum Effect {
 }
 
 /// Verbs that compute or look up, and change nothing.
-const COMPUTES: [&str; 28] = [
-    "calculate",
-    "compute",
-    "convert",
-    "translate",
-    "geocode",
-    "estimate",
-    "forecast",
-    "detect",
-    "classify",
-    "compare",
-    "extract",
-    "parse",
-    "preview",
-    "retrieve",
-    "retrieves",
-    "download",
-    "crawl",
-    "scrape",
-    "whois",
-    "ping",
-    "weather",
-    "quote",
-    "track",
-    "evaluate",
-    "solve",
-    "think",
-    "recommend",
-    "suggest",
-];
+static COMPUTES: WordList = WordList::new(
+    "calculate compute convert translate geocode estimate forecast detect classify compare \
+     extract parse preview retrieve retrieves download crawl scrape whois ping weather quote \
+     track evaluate solve think recommend suggest",
+);
 
 /// Words that are objects of other verbs more often than verbs, unless they come first.
-const OBJECTS: [&str; 24] = [
-    "message", "comment", "note", "report", "order", "book", "log", "record", "issue", "label",
-    "tag", "post", "mark", "plan", "schedule", "share", "link", "page", "web", "request",
-    "request", "feed", "index", "format",
-];
+static OBJECTS: WordList = WordList::new(
+    "message comment note report order book log record issue label tag post mark plan schedule \
+     share link page web request request feed index format",
+);
 
 pub(crate) fn effect(call: &CallView<'_>) -> Effect {
     if call.call.kind != CallKind::Tool {
@@ -99,7 +74,7 @@ fn by_words(words: &[String]) -> Effect {
         Sense::OnlyLooks.is(word)
             || Sense::Looks.is(word)
             || Sense::Reads.is(word)
-            || COMPUTES.contains(&word)
+            || COMPUTES.has(word)
     };
     let changes = |word: &str| {
         [
@@ -115,7 +90,7 @@ fn by_words(words: &[String]) -> Effect {
         .any(|sense| sense.is(word))
     };
     for (index, word) in words.iter().enumerate() {
-        let is_object = OBJECTS.contains(&word.as_str());
+        let is_object = OBJECTS.has(word);
         let rest = &words[index + 1..];
         if is_object && (index > 0 || rest.iter().any(|word| reads(word))) {
             continue;

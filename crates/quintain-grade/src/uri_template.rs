@@ -6,7 +6,7 @@ use regex::Regex;
 const MAX_TEMPLATE: usize = 2000;
 
 /// Whether the URI can come from the template. A simple value has no slash.
-pub fn matches(template: &str, uri: &str) -> bool {
+pub(crate) fn matches(template: &str, uri: &str) -> bool {
     if template.len() > MAX_TEMPLATE {
         return false;
     }

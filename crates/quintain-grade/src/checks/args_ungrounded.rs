@@ -222,10 +222,10 @@ impl Origins<'_> {
             let time = times.iter().all(|time| grounds::time(known, *time, before));
             return (!day || !time).then_some(if day { "time" } else { "date" });
         }
-        if role == Role::Phone || text.starts_with('+') {
-            if let Some(digits) = phone::whole(text) {
-                return (!known.phone(&digits, before)).then_some("telephone number");
-            }
+        if (role == Role::Phone || text.starts_with('+'))
+            && let Some(digits) = phone::whole(text)
+        {
+            return (!known.phone(&digits, before)).then_some("telephone number");
         }
         if let Some(number) = derived::number(text) {
             return (!self.number(&number, key, role)).then_some("number");
@@ -260,7 +260,7 @@ impl Origins<'_> {
         let (known, before) = (self.known, self.before);
         let reading = number.readings.first;
         let value = reading.value;
-        if value == 0.0 || value == 1.0 {
+        if value == 0.0 || (value - 1.0).abs() < f64::EPSILON {
             return true;
         }
         if role == Role::Id {

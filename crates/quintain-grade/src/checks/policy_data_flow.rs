@@ -17,6 +17,7 @@ use super::{Checked, Fault, TraceCheck};
 use crate::policy::CallPolicy;
 use crate::values::known::embedded;
 use crate::values::leaves::{Leaf, leaves};
+use crate::values::word_list::WordList;
 use crate::view::{CallView, View};
 
 pub(super) struct DataFlow;
@@ -362,44 +363,19 @@ fn masked(text: &str) -> String {
 
 /// Whether an e-mail address belongs to an office, not to a person.
 fn is_role(address: &str) -> bool {
-    const ROLES: [&str; 23] = [
-        "noreply",
-        "no-reply",
-        "support",
-        "info",
-        "admin",
-        "contact",
-        "hello",
-        "sales",
-        "help",
-        "abuse",
-        "postmaster",
-        "webmaster",
-        "hostmaster",
-        "privacy",
-        "legal",
-        "press",
-        "jobs",
-        "service",
-        "office",
-        "team",
-        "billing",
-        "security",
-        "registrar",
-    ];
+    static ROLES: WordList = WordList::new(
+        "noreply no-reply support info admin contact hello sales help abuse postmaster webmaster \
+         hostmaster privacy legal press jobs service office team billing security registrar",
+    );
     let local = address.split('@').next().unwrap_or_default().to_lowercase();
     ROLES.iter().any(|role| local.starts_with(role))
 }
 
 /// Whether a hit is worth following: addresses of machines and uncertain secrets are not.
 fn is_told(hit: &Hit, text: &str) -> bool {
-    let nobody =
-        ["noreply", "no-reply", "support", "info", "admin", "contact", "hello", "sales", "help"];
     match hit.kind {
         "ip-address" => false,
-        "email" => !nobody
-            .iter()
-            .any(|local| hit.text(text).to_lowercase().starts_with(&format!("{local}@"))),
+        "email" => !is_role(hit.text(text)),
         "assigned-secret" | "date-of-birth" | "postal-address" => {
             hit.confidence >= Confidence::Medium
         }

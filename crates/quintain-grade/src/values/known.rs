@@ -86,12 +86,14 @@ pub struct Search {
 
 impl Known {
     pub fn new(trace: &Trace) -> Self {
-        let mut builder = Builder::default();
-        builder.relative_day = NEVER;
-        builder.relative_time = NEVER;
-        builder.zone = NEVER;
-        builder.cut_from = NEVER;
-        builder.times = vec![NEVER; 24 * 60];
+        let mut builder = Builder {
+            relative_day: NEVER,
+            relative_time: NEVER,
+            zone: NEVER,
+            cut_from: NEVER,
+            times: vec![NEVER; 24 * 60],
+            ..Builder::default()
+        };
         for server in &trace.servers {
             for listing in &server.listings {
                 for resource in listing.resources.iter().flatten() {
@@ -106,7 +108,7 @@ impl Known {
             builder.step = u32::try_from(step).unwrap_or(NEVER);
             match entry {
                 TraceStep::Message(message) if message.role == Role::Assistant => {
-                    said.push(&message.text)
+                    said.push(&message.text);
                 }
                 TraceStep::Message(message) => {
                     builder.origin =
@@ -247,7 +249,7 @@ impl Known {
                 (1e9, 1_073_741_824.0),
                 (1e12, 1_099_511_627_776.0),
             ];
-            let found = binary.iter().find(|(size, _)| *size == unit.size);
+            let found = binary.iter().find(|(size, _)| (size - unit.size).abs() < 0.5);
             if found.is_some_and(|(_, size)| has(Table::Measured(unit.dimension), *size)) {
                 return true;
             }
@@ -268,7 +270,8 @@ impl Known {
         let tables = [Some(Table::Bare), sums];
         // Only large amounts are given in thousands or millions.
         let is_usual = |factor: f64| {
-            factor != 1.0 && (unit.dimension != Dimension::Money || factor > 1.0 || value >= 1e5)
+            (factor - 1.0).abs() > 1e-12
+                && (unit.dimension != Dimension::Money || factor > 1.0 || value >= 1e5)
         };
         let mut factors = units::factors(unit.dimension).iter().filter(|factor| is_usual(**factor));
         factors.any(|factor| tables.iter().flatten().any(|table| has(*table, *factor)))

@@ -100,7 +100,7 @@ fn with_letters(text: &str, digits: &str, suffix: &str) -> Numeral {
     let digits = digits.strip_suffix('-').unwrap_or(digits);
     if let Some((from, to)) = digits.split_once('-').filter(|(from, _)| !from.is_empty()) {
         let unit = units::named(suffix);
-        let ends = [from, to].map(|end| literal::read(end));
+        let ends = [from, to].map(literal::read);
         return match (unit, ends) {
             (Some(unit), [Some(from), Some(to)]) => Numeral::Numbers(
                 [from, to]
@@ -158,7 +158,7 @@ fn duration(text: &str) -> Option<f64> {
         rest = &rest[digits..];
         let letters = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
         let size = match &rest[..letters] {
-            "" if last == 3600.0 => 60.0,
+            "" if (last - 3600.0).abs() < 1.0 => 60.0,
             "m" => 60.0,
             word => units::named(word).filter(|unit| unit.dimension == Dimension::Time)?.size,
         };

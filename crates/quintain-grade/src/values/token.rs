@@ -131,10 +131,11 @@ impl<'t> Scan<'t> {
         if first.is_some_and(|c| c.is_ascii_digit()) && !word.contains("://") {
             return self.read_numeral(at);
         }
-        if first.is_some_and(char::is_alphabetic) && !word.contains(['/', '.', '@', '\\']) {
-            if let Some(used) = self.read_words(at) {
-                return used;
-            }
+        if first.is_some_and(char::is_alphabetic)
+            && !word.contains(['/', '.', '@', '\\'])
+            && let Some(used) = self.read_words(at)
+        {
+            return used;
         }
         self.push_pieces(at, at, shape::kind(word));
         1
@@ -199,11 +200,11 @@ impl<'t> Scan<'t> {
             return Some(last - at + 1);
         }
         let mut last = at + 1;
-        if self.gap(last).trim().starts_with(['-', '–', '—']) {
-            if let Some(more) = days_of_month(self.word(last + 1)) {
-                days.extend(more);
-                last += 1;
-            }
+        if self.gap(last).trim().starts_with(['-', '–', '—'])
+            && let Some(more) = days_of_month(self.word(last + 1))
+        {
+            days.extend(more);
+            last += 1;
         }
         let next = self.word(last + 1);
         let year = date::full_year(next).filter(|_| next.len() == 4 && close(self.gap(last)));

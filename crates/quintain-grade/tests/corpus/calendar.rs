@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::story;
 
-pub fn all() -> Vec<Trace> {
+pub(super) fn all() -> Vec<Trace> {
     vec![
         story("meeting with a date")
             .user("Schedule a 45-minute review with ann@acme.example on 12 May 2026 at 2:30 pm")

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::story;
 
-pub fn all() -> Vec<Trace> {
+pub(super) fn all() -> Vec<Trace> {
     vec![
         story("order status")
             .user("Where is my order ORD-20417?")

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::story;
 
-pub fn all() -> Vec<Trace> {
+pub(super) fn all() -> Vec<Trace> {
     vec![
         story("sql totals")
             .user("What was our revenue per region in 2025?")

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::story;
 
-pub fn all() -> Vec<Trace> {
+pub(super) fn all() -> Vec<Trace> {
     vec![
         story("joined path")
             .user("What does the report of March in /srv/reports say about churn?")

@@ -13,30 +13,30 @@ use quintain_evidence::trace::{Call, CallOutcome, Listing, Role, Trace, TraceSer
 use serde_json::{Value, json};
 
 /// A trace in the making.
-pub struct Story(Trace);
+pub(crate) struct Story(Trace);
 
-pub fn story(name: &str) -> Story {
+pub(crate) fn story(name: &str) -> Story {
     Story(Trace { name: Some(name.to_owned()), ..Trace::default() })
 }
 
 impl Story {
-    pub fn system(mut self, text: &str) -> Self {
+    pub(crate) fn system(mut self, text: &str) -> Self {
         self.0.say(Role::System, text);
         self
     }
 
-    pub fn user(mut self, text: &str) -> Self {
+    pub(crate) fn user(mut self, text: &str) -> Self {
         self.0.say(Role::User, text);
         self
     }
 
-    pub fn answer(mut self, text: &str) -> Self {
+    pub(crate) fn answer(mut self, text: &str) -> Self {
         self.0.say(Role::Assistant, text);
         self
     }
 
     /// Declares a tool; `schema` holds its properties.
-    pub fn tool(mut self, server: &str, name: &str, properties: Value) -> Self {
+    pub(crate) fn tool(mut self, server: &str, name: &str, properties: Value) -> Self {
         let schema = json!({"type": "object", "properties": properties});
         let tool = Tool(json!({"name": name, "inputSchema": schema}));
         let servers = &mut self.0.servers;
@@ -57,7 +57,7 @@ impl Story {
     }
 
     /// A call with structured content and the same as text.
-    pub fn call(self, place: &str, args: Value, result: Value) -> Self {
+    pub(crate) fn call(self, place: &str, args: Value, result: Value) -> Self {
         let text = result.to_string();
         self.ended(
             place,
@@ -67,24 +67,24 @@ impl Story {
     }
 
     /// A call whose result is JSON in a text block.
-    pub fn call_json(self, place: &str, args: Value, result: Value) -> Self {
+    pub(crate) fn call_json(self, place: &str, args: Value, result: Value) -> Self {
         let text = serde_json::to_string_pretty(&result).unwrap();
         self.ended(place, args, json!({"content": [{"type": "text", "text": text}]}))
     }
 
     /// A call that returns prose.
-    pub fn call_text(self, place: &str, args: Value, text: &str) -> Self {
+    pub(crate) fn call_text(self, place: &str, args: Value, text: &str) -> Self {
         self.ended(place, args, json!({"content": [{"type": "text", "text": text}]}))
     }
 
     /// A call that returns one text block for each item.
-    pub fn call_blocks(self, place: &str, args: Value, items: &[Value]) -> Self {
+    pub(crate) fn call_blocks(self, place: &str, args: Value, items: &[Value]) -> Self {
         let blocks: Vec<Value> =
             items.iter().map(|item| json!({"type": "text", "text": item.to_string()})).collect();
         self.ended(place, args, json!({"content": blocks}))
     }
 
-    pub fn call_failed(self, place: &str, args: Value, text: &str) -> Self {
+    pub(crate) fn call_failed(self, place: &str, args: Value, text: &str) -> Self {
         self.ended(
             place,
             args,
@@ -103,13 +103,13 @@ impl Story {
         story
     }
 
-    pub fn done(self) -> Trace {
+    pub(crate) fn done(self) -> Trace {
         self.0
     }
 }
 
 /// All clean traces.
-pub fn clean() -> Vec<Trace> {
+pub(crate) fn clean() -> Vec<Trace> {
     let all = [
         commerce::all(),
         calendar::all(),

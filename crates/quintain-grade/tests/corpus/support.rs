@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::story;
 
-pub fn all() -> Vec<Trace> {
+pub(super) fn all() -> Vec<Trace> {
     vec![
         story("tickets by state")
             .user("How many tickets does team Atlas have?")

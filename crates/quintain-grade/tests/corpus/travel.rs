@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::story;
 
-pub fn all() -> Vec<Trace> {
+pub(super) fn all() -> Vec<Trace> {
     vec![
         story("flight")
             .user("Find me a flight from Berlin to Lisbon on June 5th 2026, two adults, under 400 euros")

@@ -43,7 +43,7 @@ fn with_answer(clean: &Trace, step: usize, text: String, what: String) -> Mutant
     Mutant { trace, call: None, what }
 }
 
-pub fn number(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn number(clean: &Trace) -> Vec<Mutant> {
     each(clean, |token| match &token.kind {
         Kind::Number(number) if number.written == Written::Digits => {
             let reading = number.readings.first;
@@ -54,7 +54,7 @@ pub fn number(clean: &Trace) -> Vec<Mutant> {
     })
 }
 
-pub fn id(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn id(clean: &Trace) -> Vec<Mutant> {
     each(clean, |token| {
         let digits = token.text.bytes().filter(u8::is_ascii_digit).count();
         (token.kind == Kind::Id && is_id(token.text) && digits >= 3)
@@ -62,7 +62,7 @@ pub fn id(clean: &Trace) -> Vec<Mutant> {
     })
 }
 
-pub fn path(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn path(clean: &Trace) -> Vec<Mutant> {
     each(clean, |token| match token.kind {
         Kind::Path => {
             token.text.rsplit_once('.').map(|(stem, ending)| format!("{stem}x7731.{ending}"))
@@ -71,7 +71,7 @@ pub fn path(clean: &Trace) -> Vec<Mutant> {
     })
 }
 
-pub fn url(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn url(clean: &Trace) -> Vec<Mutant> {
     each(clean, |token| match token.kind {
         Kind::Url => Some(format!("{}/zq7731", token.text)),
         _ => None,
@@ -85,7 +85,7 @@ fn appended(clean: &Trace, sentence: &str) -> Option<Mutant> {
     Some(with_answer(clean, step, format!("{}\n\n{sentence}", message.text), sentence.to_owned()))
 }
 
-pub fn sentence(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn sentence(clean: &Trace) -> Vec<Mutant> {
     let sentences = [
         "The processing fee is $7,913.40.",
         "The reference is ZQX-778-4410.",
@@ -99,7 +99,7 @@ pub fn sentence(clean: &Trace) -> Vec<Mutant> {
     sentences.iter().filter_map(|sentence| appended(clean, sentence)).collect()
 }
 
-pub fn act(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn act(clean: &Trace) -> Vec<Mutant> {
     let names: Vec<String> = clean.calls().map(|call| call.name.to_lowercase()).collect();
     let said = all_text(clean);
     let reads =

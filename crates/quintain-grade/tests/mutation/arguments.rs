@@ -39,7 +39,7 @@ fn is_checked(key: &str) -> bool {
     !matches!(keys::role(key), KeyRole::OwnChoice | KeyRole::Free | KeyRole::Query)
 }
 
-pub fn id(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn id(clean: &Trace) -> Vec<Mutant> {
     each(clean, |key, value| match value {
         Value::String(text) if is_checked(key) && is_id(text) => Some(json!(other_digits(text))),
         Value::Number(number) if keys::role(key) == KeyRole::Id => {
@@ -49,13 +49,13 @@ pub fn id(clean: &Trace) -> Vec<Mutant> {
     })
 }
 
-pub fn email(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn email(clean: &Trace) -> Vec<Mutant> {
     each(clean, |_, value| {
         value.as_str().filter(|text| shape::is_email(text)).map(|_| json!("jo.doe@acme.example"))
     })
 }
 
-pub fn path(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn path(clean: &Trace) -> Vec<Mutant> {
     each(clean, |key, value| {
         let text = value
             .as_str()
@@ -69,7 +69,7 @@ pub fn path(clean: &Trace) -> Vec<Mutant> {
     })
 }
 
-pub fn url(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn url(clean: &Trace) -> Vec<Mutant> {
     each(clean, |_, value| {
         value
             .as_str()
@@ -97,7 +97,7 @@ fn leaves_day_open(clean: &Trace) -> bool {
         .any(|message| words.iter().any(|word| message.text.to_lowercase().contains(word)))
 }
 
-pub fn date(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn date(clean: &Trace) -> Vec<Mutant> {
     if leaves_day_open(clean) {
         return Vec::new();
     }
@@ -107,7 +107,7 @@ pub fn date(clean: &Trace) -> Vec<Mutant> {
     })
 }
 
-pub fn number(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn number(clean: &Trace) -> Vec<Mutant> {
     each(clean, |key, value| {
         let is_number =
             is_checked(key) && keys::role(key) != KeyRole::Id && !keys::is_duration(key);
@@ -121,7 +121,7 @@ pub fn number(clean: &Trace) -> Vec<Mutant> {
 }
 
 /// The same reading call is made again and returns other ids, but a later call uses the older ones.
-pub fn stale(clean: &Trace) -> Vec<Mutant> {
+pub(super) fn stale(clean: &Trace) -> Vec<Mutant> {
     let calls: Vec<_> = clean.calls().collect();
     let mut mutants = Vec::new();
     for (position, call) in calls.iter().enumerate() {

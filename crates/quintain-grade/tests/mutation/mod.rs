@@ -8,7 +8,7 @@ mod text;
 use quintain_evidence::trace::{Call, Trace, TraceStep};
 
 /// One kind of fault.
-pub trait Mutation: Sync {
+pub(crate) trait Mutation: Sync {
     /// The check that must find it.
     fn check(&self) -> &'static str;
 
@@ -19,7 +19,7 @@ pub trait Mutation: Sync {
 }
 
 /// A trace with one fault.
-pub struct Mutant {
+pub(crate) struct Mutant {
     pub trace: Trace,
     /// Where the finding must be; none for the answer.
     pub call: Option<usize>,
@@ -27,7 +27,7 @@ pub struct Mutant {
 }
 
 /// A mutation that is a function.
-pub struct Simple {
+pub(crate) struct Simple {
     pub check: &'static str,
     pub name: &'static str,
     pub apply: fn(&Trace) -> Vec<Mutant>,
@@ -47,7 +47,7 @@ impl Mutation for Simple {
     }
 }
 
-pub static ALL: &[&dyn Mutation] = &[
+pub(crate) static ALL: &[&dyn Mutation] = &[
     &Simple { check: "args.ungrounded", name: "invented id", apply: arguments::id },
     &Simple { check: "args.ungrounded", name: "invented e-mail address", apply: arguments::email },
     &Simple { check: "args.ungrounded", name: "invented path", apply: arguments::path },
@@ -76,12 +76,12 @@ pub static ALL: &[&dyn Mutation] = &[
 ];
 
 /// The step of a call.
-pub fn step_of(trace: &Trace, call: usize) -> usize {
+pub(crate) fn step_of(trace: &Trace, call: usize) -> usize {
     let calls = trace.steps.iter().enumerate().filter(|(_, step)| step.as_call().is_some());
     calls.map(|(step, _)| step).nth(call).unwrap()
 }
 
-pub fn call_mut(trace: &mut Trace, call: usize) -> &mut Call {
+pub(crate) fn call_mut(trace: &mut Trace, call: usize) -> &mut Call {
     let calls = trace.steps.iter_mut().filter_map(|step| match step {
         TraceStep::Call(call) => Some(&mut **call),
         TraceStep::Message(_) => None,
@@ -90,6 +90,6 @@ pub fn call_mut(trace: &mut Trace, call: usize) -> &mut Call {
 }
 
 /// Everything that a trace says, in lower case.
-pub fn all_text(trace: &Trace) -> String {
+pub(crate) fn all_text(trace: &Trace) -> String {
     serde_json::to_string(&trace.steps).unwrap().to_lowercase()
 }

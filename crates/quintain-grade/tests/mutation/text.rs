@@ -1,7 +1,7 @@
 //! Changes texts so that they keep their form and lose their meaning.
 
 /// Replaces every digit; the first one stays different from zero.
-pub fn other_digits(text: &str) -> String {
+pub(super) fn other_digits(text: &str) -> String {
     let mut is_first = true;
     let change = |c: char| match c.to_digit(10) {
         Some(digit) => {
@@ -16,7 +16,7 @@ pub fn other_digits(text: &str) -> String {
 }
 
 /// Whether a text is an id: letters or separators, and digits.
-pub fn is_id(text: &str) -> bool {
+pub(super) fn is_id(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     digits >= 2

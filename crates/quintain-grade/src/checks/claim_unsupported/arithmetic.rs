@@ -4,6 +4,7 @@
 use crate::values::known::Known;
 use crate::values::token::Number;
 use crate::values::units::Dimension;
+use crate::values::word_list::WordList;
 
 /// What the words of a sentence say about its numbers.
 #[derive(Debug, Default)]
@@ -20,155 +21,40 @@ pub(super) struct Context {
     pub(super) is_masked: bool,
 }
 
+static ADDS: WordList = WordList::new(
+    "total totals totaling totalling sum combined altogether together overall subtotal \
+     aggregate adds plus both cumulative gesamt summe",
+);
+static SUBTRACTS: WordList = WordList::new(
+    "difference more less fewer cheaper higher lower left remaining remain remains saved saves \
+     save saving savings increase increased decrease decreased change changed gap between after \
+     leaving leaves net rose fell dropped grew growth gain loss decline declined minus faster \
+     slower longer shorter gained lost balance free available unused discount than",
+);
+static AVERAGES: WordList = WordList::new("average averages averaging mean avg median typical");
+static DIVIDES: WordList = WordList::new(
+    "per each times ratio share rate percent percentage half third split every equals \
+     equivalent converts converted worth margin yield x",
+);
+static ADVISES: WordList = WordList::new(
+    "usually typically generally often recommend recommended suggest consider tip tips might \
+     may should try allow plan ideally minimum least most could expect within early",
+);
+static UP_TO_NOW: WordList =
+    WordList::new("ago old since until left remaining ahead now away uptime last past");
+
 impl Context {
     pub(super) fn new(sentence: &str) -> Self {
         let lower = sentence.to_lowercase();
         let words: Vec<&str> =
             lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
         Self {
-            adds: has(&[
-                "total",
-                "totals",
-                "totaling",
-                "totalling",
-                "sum",
-                "combined",
-                "altogether",
-                "together",
-                "overall",
-                "subtotal",
-                "aggregate",
-                "adds",
-                "plus",
-                "both",
-                "cumulative",
-                "gesamt",
-                "summe",
-            ]) || lower.contains('='),
-            subtracts: has(&[
-                "difference",
-                "more",
-                "less",
-                "fewer",
-                "cheaper",
-                "higher",
-                "lower",
-                "left",
-                "remaining",
-                "remain",
-                "remains",
-                "saved",
-                "saves",
-                "save",
-                "saving",
-                "savings",
-                "increase",
-                "increased",
-                "decrease",
-                "decreased",
-                "change",
-                "changed",
-                "gap",
-                "between",
-                "after",
-                "leaving",
-                "leaves",
-                "net",
-                "rose",
-                "fell",
-                "dropped",
-                "grew",
-                "growth",
-                "gain",
-                "loss",
-                "decline",
-                "declined",
-                "minus",
-                "faster",
-                "slower",
-                "longer",
-                "shorter",
-                "gained",
-                "lost",
-                "balance",
-                "free",
-                "available",
-                "unused",
-                "discount",
-                "than",
-            ]),
-            averages: has(&[
-                "average",
-                "averages",
-                "averaging",
-                "mean",
-                "avg",
-                "median",
-                "typical",
-            ]),
-            divides: has(&[
-                "per",
-                "each",
-                "times",
-                "ratio",
-                "share",
-                "rate",
-                "percent",
-                "percentage",
-                "half",
-                "third",
-                "split",
-                "every",
-                "equals",
-                "equivalent",
-                "converts",
-                "converted",
-                "worth",
-                "margin",
-                "yield",
-                "x",
-            ]) || lower.contains(['%', '×', '÷', '=']),
-            is_advice: has(&[
-                "usually",
-                "typically",
-                "generally",
-                "often",
-                "recommend",
-                "recommended",
-                "suggest",
-                "consider",
-                "tip",
-                "tips",
-                "might",
-                "may",
-                "should",
-                "try",
-                "allow",
-                "plan",
-                "ideally",
-                "minimum",
-                "least",
-                "most",
-                "could",
-                "expect",
-                "within",
-                "early",
-            ]),
-            is_about_now: has(&[
-                "ago",
-                "old",
-                "since",
-                "until",
-                "left",
-                "remaining",
-                "ahead",
-                "now",
-                "away",
-                "uptime",
-                "last",
-                "past",
-            ]),
+            adds: ADDS.has_any(&words) || lower.contains('='),
+            subtracts: SUBTRACTS.has_any(&words),
+            averages: AVERAGES.has_any(&words),
+            divides: DIVIDES.has_any(&words) || lower.contains(['%', '×', '÷', '=']),
+            is_advice: ADVISES.has_any(&words),
+            is_about_now: UP_TO_NOW.has_any(&words),
             is_masked: [
                 "ending in",
                 "ends in",
@@ -191,34 +77,15 @@ impl Context {
 
 /// Whether the words before a number say that it is not exact: `about`, `nearly`, `more than`.
 pub(super) fn is_rough(before: &str) -> bool {
-    const WORDS: [&str; 21] = [
-        "about",
-        "around",
-        "approximately",
-        "approx",
-        "roughly",
-        "nearly",
-        "almost",
-        "over",
-        "circa",
-        "ca",
-        "close",
-        "estimated",
-        "ungefähr",
-        "rund",
-        "etwa",
-        "just",
-        "exceeding",
-        "than",
-        "some",
-        "under",
-        "above",
-    ];
+    static WORDS: WordList = WordList::new(
+        "about around approximately approx roughly nearly almost over circa ca close estimated \
+         ungefähr rund etwa just exceeding than some under above",
+    );
     let near = &before[before.ceil_char_boundary(before.len().saturating_sub(28))..];
     let line = near.rsplit(['\n', '.', ';', ',', '(', ':']).next().unwrap_or(near).to_lowercase();
     let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let last: Vec<&str> = words.collect();
-    last.iter().rev().take(3).any(|word| WORDS.contains(word))
+    last.iter().rev().take(3).any(|word| WORDS.has(word))
 }
 
 /// Numbers from which an answer may compute others: those that it states itself and those of the user.
@@ -255,7 +122,7 @@ impl Operands {
                 || context.adds && (self.runs(|sum, _| near(sum)) || self.pairs(|a, b| near(a + b)))
                 || context.averages
                     && (self.runs(|sum, count| near(sum / count as f64))
-                        || self.pairs(|a, b| near((a + b) / 2.0)))
+                        || self.pairs(|a, b| near(f64::midpoint(a, b))))
                 || context.adds && self.pairs(|a, b| b.fract() == 0.0 && b <= 100.0 && near(a * b))
                 || context.subtracts && self.pairs(|a, b| near(a - b))
                 || context.divides
@@ -265,7 +132,7 @@ impl Operands {
 
     fn pairs(&self, is: impl Fn(f64, f64) -> bool) -> bool {
         let mut pairs = self.all.iter().flat_map(|a| self.all.iter().map(move |b| (*a, *b)));
-        pairs.any(|(a, b)| a != b && b != 0.0 && is(a, b))
+        pairs.any(|(a, b)| (a - b).abs() > f64::EPSILON && b != 0.0 && is(a, b))
     }
 
     /// Sums of numbers that follow each other in the answer.

@@ -11,6 +11,7 @@ use crate::values::prose::{Mood, Sentence};
 use crate::values::shape;
 use crate::values::token::{Kind, Number, Token, Written, tokens};
 use crate::values::units::{Dimension, Unit};
+use crate::values::word_list::WordList;
 use crate::view::View;
 
 /// A value that an answer states and nothing supports.
@@ -131,7 +132,7 @@ impl<'a> Answer<'a> {
             }
         }
         let dimension = number.unit.map(|unit| unit.dimension);
-        if dimension == Some(Dimension::Percent) && value == 100.0 {
+        if dimension == Some(Dimension::Percent) && (value - 100.0).abs() < 1e-9 {
             return true;
         }
         if dimension == Some(Dimension::Time) && (context.is_about_now || self.span(number)) {
@@ -239,16 +240,16 @@ impl<'a> Answer<'a> {
         let segments = shape::segments(path).count();
         let has_ending = shape::extension(path).is_some();
         // Routes of web applications look like paths, and names of products like files.
-        let is_claim = has_ending && (segments > 1 || !path.ends_with(".js")) || segments > 2;
+        let is_claim =
+            has_ending && (segments > 1 || shape::extension(path) != Some("js")) || segments > 2;
         !is_claim || grounds::path(self.known, path, self.before, false)
     }
 
     fn id(&self, id: &str) -> bool {
-        const USUAL: [&str; 24] = [
-            "sha", "aes", "iso", "rfc", "utf", "http", "https", "rsa", "base", "es", "ipv", "gpt",
-            "claude", "covid", "ieee", "crc", "md", "mp", "usb", "rtx", "gtx", "ecma", "cve",
-            "level",
-        ];
+        static USUAL: WordList = WordList::new(
+            "sha aes iso rfc utf http https rsa base es ipv gpt claude covid ieee crc md mp usb \
+             rtx gtx ecma cve level",
+        );
         let letters = id.bytes().take_while(u8::is_ascii_alphabetic).count();
         let digits = id.bytes().filter(u8::is_ascii_digit).count();
         let prefix = &id[..letters];
@@ -265,7 +266,7 @@ impl<'a> Answer<'a> {
         } else {
             digits >= 3 || shape::is_hex(id) && id.len() >= 7 || is_key
         };
-        let is_usual = USUAL.iter().any(|one| prefix.eq_ignore_ascii_case(one));
+        let is_usual = USUAL.has(&prefix.to_ascii_lowercase());
         let is_moment = date::timestamp(id).is_some();
         !is_claim || is_usual || is_moment || grounds::id(self.known, id, self.before)
     }
