@@ -138,6 +138,13 @@ pub(crate) fn effect(call: &CallView<'_>) -> Effect {
     let name = lexicon::words(&call.call.name);
     match by_words(&name) {
         Effect::Unknown => {
+            // `departures`, `prices`: the name of what is listed.
+            let is_list = |word: &String| {
+                word.len() > 4 && word.ends_with('s') && !word.ends_with("ss")
+            };
+            if name.len() == 1 && name.iter().all(is_list) {
+                return Effect::Reads;
+            }
             let said = call.tool().and_then(|tool| tool.description()).unwrap_or_default();
             let first = lexicon::words(said).into_iter().next();
             first.map_or(Effect::Unknown, |word| {

@@ -17,3 +17,4 @@ mod spoken;
 pub mod token;
 pub mod units;
 pub mod uses;
+pub mod word_list;

@@ -222,10 +222,10 @@ impl Origins<'_> {
             let time = times.iter().all(|time| grounds::time(known, *time, before));
             return (!day || !time).then_some(if day { "time" } else { "date" });
         }
-        if role == Role::Phone || text.starts_with('+') {
-            if let Some(digits) = phone::whole(text) {
-                return (!known.phone(&digits, before)).then_some("telephone number");
-            }
+        if (role == Role::Phone || text.starts_with('+'))
+            && let Some(digits) = phone::whole(text)
+        {
+            return (!known.phone(&digits, before)).then_some("telephone number");
         }
         if let Some(number) = derived::number(text) {
             return (!self.number(&number, key, role)).then_some("number");
@@ -233,8 +233,8 @@ impl Origins<'_> {
         let is_path =
             shape::is_rooted(text) || role == Role::Path || shape::extension(text).is_some();
         if is_path && (is_one || shape::is_rooted(text)) && text.len() > 1 {
-            let is_given =
-                grounds::path(known, text, before, self.is_new) || !text.contains(['/', '.', '\\']);
+            let is_given = grounds::path(known, text, before, self.is_new || keys::is_target(key))
+                || !text.contains(['/', '.', '\\']);
             return (!is_given).then_some("path");
         }
         let is_id = is_one && if role == Role::Id { has_digit(text) } else { is_strong_id(text) };
@@ -260,7 +260,7 @@ impl Origins<'_> {
         let (known, before) = (self.known, self.before);
         let reading = number.readings.first;
         let value = reading.value;
-        if value == 0.0 || value == 1.0 {
+        if value == 0.0 || (value - 1.0).abs() < f64::EPSILON {
             return true;
         }
         if role == Role::Id {
@@ -357,7 +357,13 @@ fn is_strong_id(text: &str) -> bool {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     let rest = text[letters..].trim_start_matches(['-', '_', '#']);
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let numbered = (2..=10).contains(&letters) && digits >= 3 && digits == rest.len();
+    let is_whole = digits > 0 && digits == rest.len();
+    let is_marked = text[letters..].starts_with(['-', '_', '#']);
+    let is_capital = text[..letters].bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_usual =
+        ["UTF", "GPT", "ISO", "COVID", "SHA", "MP", "A", "H"].contains(&&text[..letters]);
+    let numbered = is_whole && (1..=10).contains(&letters) && digits >= 3
+        || is_whole && is_marked && is_capital && letters > 0 && !is_usual;
     let prefixed = text.split_once('_').is_some_and(|(_, rest)| {
         rest.len() >= 6
             && has_digit(rest)
@@ -424,10 +430,10 @@ mod tests {
     fn relative_words_may_mean_any_day_and_schemas_give_values() {
         assert!(pointers("Book a room for tomorrow", json!({"date": "2026-01-05"})).is_empty());
         assert_eq!(pointers("Book a room for two days", json!({"date": "2026-01-05"})), ["/date"]);
-        let mut given = trace("Get it").tool("get_thing", json!({"properties": {"level": {"default": 7331}, "b": {"description": "such as 99812"}}}));
+        let mut given = trace("Get it").tool("get_thing", json!({"properties": {"level": {"default": 7331}, "weight": {"description": "such as 99812"}}}));
         given = given.call("get_thing", json!({"level": 7331}), json!({})).call(
             "get_thing",
-            json!({"b": 99812}),
+            json!({"weight": 99812}),
             json!({}),
         );
         let faults = found(&ArgsUngrounded, &given);

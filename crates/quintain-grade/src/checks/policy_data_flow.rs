@@ -17,6 +17,7 @@ use super::{Checked, Fault, TraceCheck};
 use crate::policy::CallPolicy;
 use crate::values::known::embedded;
 use crate::values::leaves::{Leaf, leaves};
+use crate::values::word_list::WordList;
 use crate::view::{CallView, View};
 
 pub(super) struct DataFlow;
@@ -147,13 +148,7 @@ impl Sensitive {
     }
 
     /// Whether personal data is meant for the call: it addresses somebody, or the user asked for the tool.
-    fn is_fine(
-        &self,
-        call: &CallView<'_>,
-        server: &str,
-        leaf: &Leaf<'_>,
-        asked: &HashSet<String>,
-    ) -> bool {
+    fn is_fine(&self, call: &CallView<'_>, server: &str, leaf: &Leaf<'_>, asked: &Asked) -> bool {
         if self.is_secret {
             return false;
         }
@@ -200,7 +195,9 @@ impl Sensitive {
         let is_address = whole && words.iter().any(|word| addresses.contains(&word.as_str()));
         let named = lexicon::words(&call.call.name).into_iter().chain(lexicon::words(server));
         let mut named = named.filter(|word| word.len() > 3 && !is_usual(word));
-        is_address || named.any(|word| asked.iter().any(|said| is_same_word(said, &word)))
+        is_address
+            || named.any(|word| asked.words.iter().any(|said| is_same_word(said, &word)))
+            || is_destination_named(call, asked)
     }
 }
 
@@ -245,17 +242,31 @@ fn is_same_word(said: &str, named: &str) -> bool {
             && (said.starts_with(&named) || named.ends_with(&said))
 }
 
-/// The words of the user.
-fn asked(view: &View<'_>) -> HashSet<String> {
+/// What the user said.
+struct Asked {
+    text: String,
+    words: HashSet<String>,
+}
+
+/// Whether the user named where a call puts its data: a path, an address, a channel.
+fn is_destination_named(call: &CallView<'_>, asked: &Asked) -> bool {
+    let is_place = |text: &str| {
+        text.len() > 3
+            && text.len() < 300
+            && text.contains(['/', '.', '@', '#', '_', '-'])
+            && !text.contains(' ')
+    };
+    let args = call.call.args.json().map(leaves).unwrap_or_default();
+    let mut texts = args.iter().filter_map(|leaf| leaf.value.as_str());
+    texts.any(|text| is_place(text) && asked.text.contains(&text.to_lowercase()))
+}
+
+fn asked(view: &View<'_>) -> Asked {
     let users = view.trace.messages().filter(|message| message.role == Role::User);
-    let words = users.flat_map(|message| {
-        message
-            .text
-            .split(|c: char| !c.is_alphanumeric())
-            .map(str::to_lowercase)
-            .collect::<Vec<_>>()
-    });
-    words.filter(|word| word.len() > 3).take(20_000).collect()
+    let text = users.map(|message| message.text.to_lowercase()).collect::<Vec<_>>().join("\n");
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
+    let words = words.take(20_000).map(str::to_owned).collect();
+    Asked { text, words }
 }
 
 /// The secrets and personal data of all results that the user did not write.
@@ -350,15 +361,21 @@ fn masked(text: &str) -> String {
     format!("{shown}… ({} characters)", text.chars().count())
 }
 
+/// Whether an e-mail address belongs to an office, not to a person.
+fn is_role(address: &str) -> bool {
+    static ROLES: WordList = WordList::new(
+        "noreply no-reply support info admin contact hello sales help abuse postmaster webmaster \
+         hostmaster privacy legal press jobs service office team billing security registrar",
+    );
+    let local = address.split('@').next().unwrap_or_default().to_lowercase();
+    ROLES.iter().any(|role| local.starts_with(role))
+}
+
 /// Whether a hit is worth following: addresses of machines and uncertain secrets are not.
 fn is_told(hit: &Hit, text: &str) -> bool {
-    let nobody =
-        ["noreply", "no-reply", "support", "info", "admin", "contact", "hello", "sales", "help"];
     match hit.kind {
         "ip-address" => false,
-        "email" => !nobody
-            .iter()
-            .any(|local| hit.text(text).to_lowercase().starts_with(&format!("{local}@"))),
+        "email" => !is_role(hit.text(text)),
         "assigned-secret" | "date-of-birth" | "postal-address" => {
             hit.confidence >= Confidence::Medium
         }

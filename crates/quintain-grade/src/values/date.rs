@@ -1,5 +1,6 @@
 //! Days, months and times of day as people and programs write them.
 
+use super::word_list::WordList;
 use time::{Date, Month, OffsetDateTime};
 
 /// A day; the year may be left to the reader.
@@ -82,57 +83,13 @@ pub fn month(word: &str) -> Option<u8> {
 
 /// Words that leave the day to the reader: whoever uses them may mean any day.
 pub fn is_relative(word: &str) -> bool {
-    const WORDS: [&str; 48] = [
-        "today",
-        "tonight",
-        "tomorrow",
-        "yesterday",
-        "now",
-        "weekend",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "recent",
-        "recently",
-        "lately",
-        "upcoming",
-        "ago",
-        "ytd",
-        "q1",
-        "q2",
-        "q3",
-        "q4",
-        "christmas",
-        "easter",
-        "heute",
-        "morgen",
-        "gestern",
-        "montag",
-        "dienstag",
-        "mittwoch",
-        "donnerstag",
-        "freitag",
-        "samstag",
-        "sonntag",
-        "hoy",
-        "mañana",
-        "ayer",
-        "demain",
-        "hier",
-        "lunes",
-        "lundi",
-        "fortnight",
-    ];
-    WORDS.contains(&word)
+    static WORDS: WordList = WordList::new(
+        "today tonight tomorrow yesterday now weekend monday tuesday wednesday thursday friday \
+         saturday sunday mon tue wed thu fri recent recently lately upcoming ago ytd q1 q2 q3 q4 \
+         christmas easter heute morgen gestern montag dienstag mittwoch donnerstag freitag \
+         samstag sonntag hoy mañana ayer demain hier lunes lundi fortnight",
+    );
+    WORDS.has(word)
 }
 
 /// Whether two neighbouring words leave the day to the reader: `next week`, `past 30` (days), `this quarter`.

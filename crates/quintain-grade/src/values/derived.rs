@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::date;
+use super::known::embedded;
 use super::token::{Kind, Number, tokens};
 use super::units::{self, Unit};
 
@@ -30,20 +31,20 @@ const MAX_PAIRED: usize = 10;
 
 /// A record in one level: fields with their numbers, and with the texts by which rows are grouped.
 #[derive(Default)]
-struct Record<'v> {
+struct Record {
     numbers: Vec<(String, f64)>,
-    labels: Vec<(String, &'v str)>,
+    labels: Vec<(String, String)>,
     moments: Vec<f64>,
 }
 
-impl<'v> Record<'v> {
-    fn new(value: &'v Value) -> Self {
+impl Record {
+    fn new(value: &Value) -> Self {
         let mut record = Self::default();
         record.add(value, "", 0);
         record
     }
 
-    fn add(&mut self, value: &'v Value, name: &str, depth: usize) {
+    fn add(&mut self, value: &Value, name: &str, depth: usize) {
         if self.numbers.len() + self.labels.len() >= MAX_FIELDS {
             return;
         }
@@ -54,18 +55,18 @@ impl<'v> Record<'v> {
                 self.numbers.push((name.to_owned(), value));
             }
             Value::String(text) => {
-                if let Some(number) = number(text) {
+                if let Some(inner) = embedded(text).filter(|_| depth < 3) {
+                    self.add(&inner, name, depth + 1);
+                } else if let Some(number) = number(text) {
                     self.numbers.push((name.to_owned(), number.readings.first.value));
                 } else {
                     self.moments.extend(seconds(text));
                     if text.len() <= 80 {
-                        self.labels.push((name.to_owned(), text));
+                        self.labels.push((name.to_owned(), text.clone()));
                     }
                 }
             }
-            Value::Bool(flag) => {
-                self.labels.push((name.to_owned(), if *flag { "true" } else { "false" }))
-            }
+            Value::Bool(flag) => self.labels.push((name.to_owned(), flag.to_string())),
             Value::Object(fields) if depth < 3 => {
                 for (key, value) in fields {
                     self.add(value, &format!("{name}/{key}"), depth + 1);
@@ -105,8 +106,8 @@ pub fn of_array(items: &[Value], emit: &mut impl FnMut(Derivation, f64)) {
         return;
     }
     let mut columns: HashMap<String, Column> = HashMap::new();
-    let mut groups: HashMap<(String, &str), usize> = HashMap::new();
-    let mut sums: HashMap<(String, &str, String), f64> = HashMap::new();
+    let mut groups: HashMap<(String, String), usize> = HashMap::new();
+    let mut sums: HashMap<(String, String, String), f64> = HashMap::new();
     let mut products: HashMap<(String, String), f64> = HashMap::new();
     for item in items.iter().take(MAX_GROUPED) {
         let record = Record::new(item);
@@ -119,12 +120,13 @@ pub fn of_array(items: &[Value], emit: &mut impl FnMut(Derivation, f64)) {
         for (name, label) in &record.labels {
             // Labels that are different everywhere group nothing.
             if groups.len() < MAX_GROUPS * MAX_FIELDS
-                || groups.contains_key(&(name.clone(), *label))
+                || groups.contains_key(&(name.clone(), label.clone()))
             {
-                *groups.entry((name.clone(), label)).or_default() += 1;
+                *groups.entry((name.clone(), label.clone())).or_default() += 1;
                 if sums.len() < MAX_GROUPS * MAX_FIELDS {
                     for (column, value) in record.numbers.iter().take(MAX_PAIRED) {
-                        *sums.entry((name.clone(), label, column.clone())).or_default() += value;
+                        *sums.entry((name.clone(), label.clone(), column.clone())).or_default() +=
+                            value;
                     }
                 }
             }
@@ -132,12 +134,11 @@ pub fn of_array(items: &[Value], emit: &mut impl FnMut(Derivation, f64)) {
     }
     columns.values().for_each(|column| column.emit(emit));
     products.into_values().for_each(|sum| emit(Derivation::Sum, sum));
-    for ((name, label), count) in &groups {
+    for count in groups.values() {
         if *count > 1 {
             emit(Derivation::Count, *count as f64);
             emit(Derivation::Count, (items.len() - count) as f64);
         }
-        let _ = (name, label);
     }
     let mut distinct: HashMap<&str, usize> = HashMap::new();
     groups.keys().for_each(|(name, _)| *distinct.entry(name.as_str()).or_default() += 1);
@@ -217,6 +218,9 @@ pub fn of_object(fields: &Map<String, Value>, emit: &mut impl FnMut(Derivation, 
             _ => {}
         }
     }
+    if numbers.len() > 2 {
+        emit(Derivation::Sum, numbers.iter().sum());
+    }
     numbers.truncate(MAX_PAIRED);
     moments.truncate(MAX_PAIRED);
     for (index, a) in numbers.iter().enumerate() {
@@ -266,7 +270,8 @@ pub fn of_text(text: &str, emit: &mut impl FnMut(Derivation, f64)) {
                     columns[index].add(value.readings.first.value);
                 }
             }
-        } else {
+        }
+        {
             let found: Vec<f64> = tokens(line)
                 .iter()
                 .filter_map(|token| match &token.kind {

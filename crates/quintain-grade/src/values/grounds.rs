@@ -3,50 +3,21 @@
 use super::date::{Day, Minutes};
 use super::known::Known;
 use super::shape;
+use super::word_list::WordList;
 
 /// Files that every project has; looking for them needs no hint.
-const USUAL_FILES: [&str; 22] = [
-    "readme.md",
-    "readme",
-    "readme.txt",
-    "package.json",
-    "cargo.toml",
-    "pyproject.toml",
-    "requirements.txt",
-    "makefile",
-    "dockerfile",
-    "docker-compose.yml",
-    ".gitignore",
-    ".env",
-    "tsconfig.json",
-    "go.mod",
-    "pom.xml",
-    "setup.py",
-    "license",
-    "changelog.md",
-    "index.html",
-    "contributing.md",
-    "build.gradle",
-    "gemfile",
-];
+static USUAL_FILES: WordList = WordList::new(
+    "readme.md readme readme.txt package.json cargo.toml pyproject.toml requirements.txt makefile \
+     dockerfile docker-compose.yml .gitignore .env tsconfig.json go.mod pom.xml setup.py license \
+     changelog.md index.html contributing.md build.gradle gemfile",
+);
+
+/// Folders that every project has.
+static USUAL_FOLDERS: WordList = WordList::new("src lib test tests docs app bin public include");
 
 /// Segments of URLs that carry no information.
-const USUAL_SEGMENTS: [&str; 14] = [
-    "api",
-    "v1",
-    "v2",
-    "v3",
-    "en",
-    "wiki",
-    "docs",
-    "search",
-    "index.html",
-    "latest",
-    "rest",
-    "home",
-    "main",
-    "rooms",
-];
+static USUAL_SEGMENTS: WordList =
+    WordList::new("api v1 v2 v3 en wiki docs search index.html latest rest home main rooms");
 
 /// Whether a path is given, or joined from given parts. A new file may have any name in a folder that is given, unless the
 /// user named one of this type.
@@ -58,11 +29,15 @@ pub fn path(known: &Known, path: &str, before: usize, is_new: bool) -> bool {
     let segments: Vec<&str> = shape::segments(path).collect();
     let Some((name, folders)) = segments.split_last() else { return true };
     let in_temp = folders.first().is_some_and(|first| matches!(*first, "tmp" | "temp"));
-    let has_folder = in_temp && is_new || folders.iter().all(|segment| known.part(segment, before));
+    let is_relative = !shape::is_rooted(path);
+    let has_folder = in_temp && is_new
+        || folders.iter().all(|segment| {
+            known.part(segment, before) || is_relative && USUAL_FOLDERS.has(segment)
+        });
     if !has_folder {
         return false;
     }
-    let is_usual = USUAL_FILES.iter().any(|usual| name.eq_ignore_ascii_case(usual));
+    let is_usual = USUAL_FILES.has(&name.to_lowercase());
     let may_be_named =
         is_new && !shape::extension(name).is_some_and(|ending| known.named_file(ending, before));
     known.part(name, before) || is_usual || may_be_named || in_temp && is_new
@@ -83,7 +58,7 @@ pub fn url(known: &Known, url: &str, before: usize) -> bool {
     if !host(known, &parts.host, before) {
         return false;
     }
-    let usual = |segment: &str| USUAL_SEGMENTS.iter().any(|one| segment.eq_ignore_ascii_case(one));
+    let usual = |segment: &str| USUAL_SEGMENTS.has(&segment.to_lowercase());
     let mut segments = shape::segments(parts.path);
     segments.all(|segment| usual(segment) || known.part(segment, before))
         && parts.query.split('&').filter_map(|pair| pair.split_once('=')).all(|(_, value)| {
@@ -160,7 +135,7 @@ pub fn time(known: &Known, time: Minutes, before: usize) -> bool {
     let given: Vec<Minutes> = known.times(before).collect();
     if given.is_empty() {
         // Nobody spoke of times: a round one is as good as any.
-        return time % 30 == 0;
+        return time.is_multiple_of(30);
     }
     let spans: Vec<u16> = known
         .asked(before)

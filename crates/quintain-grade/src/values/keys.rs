@@ -1,5 +1,6 @@
 //! What the name of an argument says about its value: an id, a path, a size that the application chooses itself, a text.
 
+use super::word_list::WordList;
 use quintain_evidence::lexicon;
 
 /// The role of an argument, by its name.
@@ -18,247 +19,64 @@ pub enum Role {
 }
 
 /// Sizes and settings that no user gives.
-const CHOSEN: [&str; 62] = [
-    "limit",
-    "page",
-    "pages",
-    "offset",
-    "cursor",
-    "skip",
-    "take",
-    "top",
-    "size",
-    "per",
-    "batch",
-    "timeout",
-    "retry",
-    "retries",
-    "attempts",
-    "depth",
-    "zoom",
-    "width",
-    "height",
-    "quality",
-    "dpi",
-    "precision",
-    "decimals",
-    "results",
-    "count",
-    "hits",
-    "rows",
-    "lines",
-    "line",
-    "head",
-    "tail",
-    "tokens",
-    "length",
-    "chars",
-    "characters",
-    "bytes",
-    "items",
-    "entries",
-    "records",
-    "temperature",
-    "seed",
-    "delay",
-    "wait",
-    "threshold",
-    "confidence",
-    "concurrency",
-    "ttl",
-    "radius",
-    "index",
-    "position",
-    "indent",
-    "level",
-    "fps",
-    "steps",
-    "chunk",
-    "overlap",
-    "window",
-    "k",
-    "n",
-    "thought",
-    "thoughts",
-    "interval",
-];
+static CHOSEN: WordList = WordList::new(
+    "limit page pages offset cursor skip take top size per batch timeout retry retries attempts \
+     depth zoom width height quality dpi precision decimals results count hits rows lines line \
+     head tail tokens length chars characters bytes items entries records temperature seed delay \
+     wait threshold confidence concurrency ttl radius index position indent level fps steps chunk \
+     overlap window k n thought thoughts interval",
+);
 
-const FREE: [&str; 75] = [
-    "name",
-    "title",
-    "description",
-    "text",
-    "content",
-    "contents",
-    "body",
-    "message",
-    "subject",
-    "comment",
-    "note",
-    "notes",
-    "reason",
-    "summary",
-    "prompt",
-    "command",
-    "script",
-    "sql",
-    "expression",
-    "formula",
-    "regex",
-    "topic",
-    "symbol",
-    "ticker",
-    "format",
-    "encoding",
-    "charset",
-    "codec",
-    "algorithm",
-    "model",
-    "engine",
-    "mode",
-    "type",
-    "kind",
-    "locale",
-    "language",
-    "lang",
-    "color",
-    "colour",
-    "font",
-    "theme",
-    "style",
-    "layout",
-    "currency",
-    "unit",
-    "units",
-    "resolution",
-    "aspect",
-    "timezone",
-    "tz",
-    "zone",
-    "method",
-    "sort",
-    "fields",
-    "field",
-    "columns",
-    "column",
-    "scope",
-    "scopes",
-    "role",
-    "status",
-    "state",
-    "priority",
-    "severity",
-    "category",
-    "period",
-    "label",
-    "labels",
-    "tags",
-    "tag",
-    "location",
-    "city",
-    "country",
-    "address",
-    "fragment",
-];
+static FREE: WordList = WordList::new(
+    "name title description text content contents body message subject comment note notes reason \
+     summary prompt command script sql expression formula regex topic symbol ticker format \
+     encoding charset codec algorithm model engine mode type kind locale language lang color \
+     colour font theme style layout currency unit units resolution aspect timezone tz zone method \
+     sort fields field columns column scope scopes role status state priority severity category \
+     period label labels tags tag location city country address fragment",
+);
 
-const QUERY: [&str; 9] =
-    ["query", "q", "search", "keyword", "keywords", "pattern", "term", "terms", "filter"];
+static QUERY: WordList = WordList::new("query q search keyword keywords pattern term terms filter");
 
-const IDS: [&str; 46] = [
-    "id",
-    "ids",
-    "uuid",
-    "guid",
-    "key",
-    "keys",
-    "ref",
-    "reference",
-    "number",
-    "no",
-    "code",
-    "sku",
-    "isbn",
-    "ean",
-    "sha",
-    "hash",
-    "commit",
-    "revision",
-    "rev",
-    "version",
-    "etag",
-    "token",
-    "ticket",
-    "order",
-    "invoice",
-    "issue",
-    "pr",
-    "account",
-    "customer",
-    "user",
-    "booking",
-    "reservation",
-    "tracking",
-    "serial",
-    "iban",
-    "vin",
-    "asin",
-    "doi",
-    "handle",
-    "task",
-    "job",
-    "run",
-    "case",
-    "session",
-    "transaction",
-    "event",
-];
+static IDS: WordList = WordList::new(
+    "id ids uuid guid key keys ref reference number no code sku isbn ean sha hash commit revision \
+     rev version etag token ticket order invoice issue pr account customer user booking \
+     reservation tracking serial iban vin asin doi handle task job run case session transaction \
+     event",
+);
 
-const PATHS: [&str; 16] = [
-    "path",
-    "paths",
-    "file",
-    "files",
-    "filename",
-    "filepath",
-    "dir",
-    "directory",
-    "folder",
-    "source",
-    "destination",
-    "src",
-    "dst",
-    "dest",
-    "output",
-    "input",
-];
+static PATHS: WordList = WordList::new(
+    "path paths file files filename filepath dir directory folder source destination src dst dest \
+     output input",
+);
 
 /// Ids that a caller makes up, so that a call is not carried out twice.
-const MADE_UP: [&str; 7] =
-    ["idempotency", "nonce", "correlation", "trace", "client", "request", "salt"];
+static MADE_UP: WordList = WordList::new("idempotency nonce correlation trace client request salt");
 
 pub fn role(key: &str) -> Role {
     let words = lexicon::words(key);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let is_in = |list: &WordList| list.has_any(&words);
     let Some(last) = words.last().map(String::as_str) else { return Role::Plain };
-    let ends_as_id =
-        IDS.contains(&last) || last.ends_with("id") && last.len() > 3 && key.ends_with("Id");
+    let ends_as_id = IDS.has(last) || last.ends_with("id") && last.len() > 3 && key.ends_with("Id");
     if has(&["phone", "tel", "telephone", "mobile", "fax", "whatsapp", "msisdn"]) {
         return Role::Phone;
     }
     if ends_as_id {
-        let made_up = has(&MADE_UP) && words.len() > 1 && !has(&["customer", "user", "order"]);
+        let made_up = is_in(&MADE_UP) && words.len() > 1 && !has(&["customer", "user", "order"]);
         return if made_up { Role::OwnChoice } else { Role::Id };
     }
-    if PATHS.contains(&last) || has(&["path", "filename", "filepath", "directory", "folder"]) {
+    if PATHS.has(last) || has(&["path", "filename", "filepath", "directory", "folder"]) {
         return Role::Path;
     }
-    if has(&CHOSEN) {
+    // Coordinates and colours of drawings.
+    if is_in(&CHOSEN) || key.len() == 1 {
         return Role::OwnChoice;
     }
-    if QUERY.contains(&last) {
+    if QUERY.has(last) {
         return Role::Query;
     }
-    if FREE.contains(&last) { Role::Free } else { Role::Plain }
+    if FREE.has(last) { Role::Free } else { Role::Plain }
 }
 
 /// Whether a key names the end or the beginning of a span: such days are often one off, because one of the ends is left out.
@@ -273,6 +91,13 @@ pub fn is_end(key: &str) -> bool {
 pub fn is_start(key: &str) -> bool {
     let starts = ["start", "from", "since", "after", "min", "in", "checkin", "begin"];
     lexicon::words(key).iter().any(|word| starts.contains(&word.as_str()))
+}
+
+/// Whether a key names something that the call makes.
+pub fn is_target(key: &str) -> bool {
+    let targets =
+        ["output", "out", "dest", "destination", "target", "save", "dst", "export", "to", "new"];
+    lexicon::words(key).iter().any(|word| targets.contains(&word.as_str()))
 }
 
 /// Whether a key measures time without a unit in its name.

@@ -86,12 +86,14 @@ pub struct Search {
 
 impl Known {
     pub fn new(trace: &Trace) -> Self {
-        let mut builder = Builder::default();
-        builder.relative_day = NEVER;
-        builder.relative_time = NEVER;
-        builder.zone = NEVER;
-        builder.cut_from = NEVER;
-        builder.times = vec![NEVER; 24 * 60];
+        let mut builder = Builder {
+            relative_day: NEVER,
+            relative_time: NEVER,
+            zone: NEVER,
+            cut_from: NEVER,
+            times: vec![NEVER; 24 * 60],
+            ..Builder::default()
+        };
         for server in &trace.servers {
             for listing in &server.listings {
                 for resource in listing.resources.iter().flatten() {
@@ -106,7 +108,7 @@ impl Known {
             builder.step = u32::try_from(step).unwrap_or(NEVER);
             match entry {
                 TraceStep::Message(message) if message.role == Role::Assistant => {
-                    said.push(&message.text)
+                    said.push(&message.text);
                 }
                 TraceStep::Message(message) => {
                     builder.origin =
@@ -158,6 +160,13 @@ impl Known {
             if search.rough {
                 place = rough_place(value, place);
             }
+            // The less likely reading must be written somewhere.
+            let is_first = reading == readings.first;
+            let search = if is_first {
+                search
+            } else {
+                Search { sums: false, counts: false, pairs: false, ..search }
+            };
             self.value(value, place, number.unit, before, search)
         })
     }
@@ -240,7 +249,7 @@ impl Known {
                 (1e9, 1_073_741_824.0),
                 (1e12, 1_099_511_627_776.0),
             ];
-            let found = binary.iter().find(|(size, _)| *size == unit.size);
+            let found = binary.iter().find(|(size, _)| (size - unit.size).abs() < 0.5);
             if found.is_some_and(|(_, size)| has(Table::Measured(unit.dimension), *size)) {
                 return true;
             }
@@ -259,7 +268,12 @@ impl Known {
         }
         let sums = search.sums.then_some(Table::Derived(Derivation::Sum));
         let tables = [Some(Table::Bare), sums];
-        let mut factors = units::factors(unit.dimension).iter().filter(|factor| **factor != 1.0);
+        // Only large amounts are given in thousands or millions.
+        let is_usual = |factor: f64| {
+            (factor - 1.0).abs() > 1e-12
+                && (unit.dimension != Dimension::Money || factor > 1.0 || value >= 1e5)
+        };
+        let mut factors = units::factors(unit.dimension).iter().filter(|factor| is_usual(**factor));
         factors.any(|factor| tables.iter().flatten().any(|table| has(*table, *factor)))
     }
 
@@ -287,7 +301,9 @@ impl Known {
     pub fn number_since(&self, number: &Number) -> Option<usize> {
         let unit = number.unit;
         let steps = number.readings.iter().flat_map(|reading| {
-            let half = reading.place / 2.0 + reading.value * 1e-9;
+            // Small whole numbers are near to too much.
+            let is_small = reading.place >= 1.0 && reading.value < 10.0;
+            let half = if is_small { 0.0 } else { reading.place / 2.0 } + reading.value * 1e-9;
             let near = |table: Table, factor: f64| {
                 let (value, half) = (reading.value * factor, half * factor);
                 self.first_in(table, value - half, value + half)
@@ -627,7 +643,9 @@ impl Builder {
         }
         // Results that were printed by a program keep their escapes.
         let plain;
-        let text = if text.contains("\\n") || text.contains("\\\"") {
+        let is_escaped = text.contains("\\n") || text.contains("\\\"");
+        // A path of Windows has no escapes.
+        let text = if is_escaped && !text.contains(":\\") {
             plain = text
                 .replace("\\n", "\n")
                 .replace("\\t", " ")
@@ -866,9 +884,14 @@ impl Builder {
         if let Some(uuid) = shape::uuid(text) {
             self.word(&uuid);
         }
+        // `2507.12806v1` is a version of `2507.12806`.
+        let version = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        if let Some(plain) = version.strip_suffix(['v', 'V']).filter(|plain| plain.len() > 3) {
+            self.word(plain);
+        }
         for part in text.split(|c: char| !c.is_ascii_alphanumeric()).chain([text]) {
-            if part.len() >= 12 && shape::is_hex(part) {
-                (6..=12).for_each(|length| self.word(&part[..length]));
+            if part.len() >= 8 && shape::is_hex(part) {
+                (6..=12.min(part.len())).for_each(|length| self.word(&part[..length]));
             }
         }
     }

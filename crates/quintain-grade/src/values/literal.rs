@@ -180,8 +180,8 @@ mod tests {
                 }
                 grouped.push(digit);
             }
-            prop_assert_eq!(values(&grouped)[0], value as f64);
-            prop_assert_eq!(values(&grouped.replace(',', "'"))[0], value as f64);
+            prop_assert_eq!(values(&grouped)[0] as u64, value);
+            prop_assert_eq!(values(&grouped.replace(',', "'"))[0] as u64, value);
         }
     }
 }

@@ -11,6 +11,8 @@ pub(super) enum Numeral {
     Moment(Day, Option<Minutes>),
     Days(Vec<Day>),
     Time(Minutes),
+    /// A span of times.
+    Times(Vec<Minutes>),
     /// A time with `am` or `pm`.
     HalfDay(Minutes),
     /// One number; several in a range or a list.
@@ -22,13 +24,28 @@ pub(super) fn read(text: &str) -> Numeral {
     if let Some((day, time, _)) = date::timestamp(text) {
         return Numeral::Moment(day, time);
     }
+    // `2,050/oz`, `10-20/hour`: so much of something for each of another.
+    if let Some((amount, per)) = text.rsplit_once('/') {
+        let is_word = !per.is_empty() && per.chars().all(char::is_alphabetic);
+        if is_word && !amount.contains('/') && amount.ends_with(|c: char| c.is_alphanumeric()) {
+            return read(amount);
+        }
+    }
     let split = text.find(char::is_alphabetic).unwrap_or(text.len());
     let (digits, suffix) = text.split_at(split);
     if suffix.is_empty() { without_letters(text) } else { with_letters(text, digits, suffix) }
 }
 
 fn without_letters(text: &str) -> Numeral {
+    let text = text.trim_start_matches('+');
     if text.contains(':') {
+        if let Some((from, to)) = text.split_once('-') {
+            let ends = [from, to].map(date::clock);
+            return match ends {
+                [Some(from), Some(to)] => Numeral::Times(vec![from, to]),
+                _ => Numeral::Other,
+            };
+        }
         return match date::clock(text) {
             Some(time) => Numeral::Time(time),
             None => all(text.split(':')),
@@ -43,7 +60,7 @@ fn without_letters(text: &str) -> Numeral {
     }
     let marks = text.chars().filter(|c| matches!(c, '-' | '/')).count();
     let short = text.split(['-', '/']).all(|part| part.len() <= 10);
-    if marks == 1 && short && !text.starts_with('-') && !text.starts_with('+') {
+    if marks == 1 && short && !text.starts_with('-') {
         // Two long groups of digits are an id, not a range.
         let long =
             text.split('-').filter(|part| part.len() > 4 && !part.contains(['.', ','])).count();
@@ -83,7 +100,7 @@ fn with_letters(text: &str, digits: &str, suffix: &str) -> Numeral {
     let digits = digits.strip_suffix('-').unwrap_or(digits);
     if let Some((from, to)) = digits.split_once('-').filter(|(from, _)| !from.is_empty()) {
         let unit = units::named(suffix);
-        let ends = [from, to].map(|end| literal::read(end));
+        let ends = [from, to].map(literal::read);
         return match (unit, ends) {
             (Some(unit), [Some(from), Some(to)]) => Numeral::Numbers(
                 [from, to]
@@ -141,7 +158,7 @@ fn duration(text: &str) -> Option<f64> {
         rest = &rest[digits..];
         let letters = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
         let size = match &rest[..letters] {
-            "" if last == 3600.0 => 60.0,
+            "" if (last - 3600.0).abs() < 1.0 => 60.0,
             "m" => 60.0,
             word => units::named(word).filter(|unit| unit.dimension == Dimension::Time)?.size,
         };

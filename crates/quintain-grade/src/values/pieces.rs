@@ -10,7 +10,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    pub fn of<'t>(self, text: &'t str) -> &'t str {
+    pub fn of(self, text: &str) -> &str {
         text.get(self.start..self.end).unwrap_or_default()
     }
 }
@@ -73,11 +73,11 @@ fn continues(piece: &str, previous: char, c: char, rest: &str) -> bool {
     match c {
         _ if is_ideograph(c) => false,
         _ if c.is_alphanumeric() => true,
-        '_' | '/' | '\\' => true,
+        '_' | '/' => true,
+        '\\' => next.is_alphanumeric() || matches!(next, '_' | '.'),
         '.' => next.is_alphanumeric() || matches!(next, '_' | '/' | '.'),
         '-' => previous != '-' && (next.is_alphanumeric() || next == '_'),
-        '@' => previous.is_alphanumeric() && next.is_alphanumeric(),
-        '+' => previous.is_alphanumeric() && next.is_alphanumeric(),
+        '@' | '+' => previous.is_alphanumeric() && next.is_alphanumeric(),
         ',' | '\'' | '\u{2019}' => previous.is_ascii_digit() && next.is_ascii_digit(),
         ':' => {
             let drive =

@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 
 use super::token::Kind;
+use super::word_list::WordList;
 
 /// Endings of files that people name in conversations.
-const EXTENSIONS: [&str; 88] = [
-    "txt", "md", "markdown", "rst", "pdf", "doc", "docx", "odt", "rtf", "xls", "xlsx", "ods",
-    "csv", "tsv", "ppt", "pptx", "json", "jsonl", "yaml", "yml", "toml", "xml", "ini", "cfg",
-    "conf", "env", "log", "sql", "db", "sqlite", "parquet", "html", "htm", "css", "scss", "js",
-    "jsx", "ts", "tsx", "mjs", "py", "ipynb", "rs", "go", "java", "kt", "c", "h", "cpp", "hpp",
-    "cs", "rb", "php", "swift", "sh", "bash", "ps1", "bat", "png", "jpg", "jpeg", "gif", "svg",
-    "webp", "bmp", "tiff", "ico", "mp3", "wav", "flac", "ogg", "mp4", "mov", "avi", "mkv", "webm",
-    "zip", "tar", "gz", "tgz", "bz2", "7z", "rar", "eml", "ics", "vcf", "lock", "bak",
-];
+static EXTENSIONS: WordList = WordList::new(
+    "txt md markdown rst pdf doc docx odt rtf xls xlsx ods csv tsv ppt pptx json jsonl yaml yml \
+     toml xml ini cfg conf env log sql db sqlite parquet html htm css scss js jsx ts tsx mjs py \
+     ipynb rs go java kt c h cpp hpp cs rb php swift sh bash ps1 bat png jpg jpeg gif svg webp \
+     bmp tiff ico mp3 wav flac ogg mp4 mov avi mkv webm zip tar gz tgz bz2 7z rar eml ics vcf \
+     lock bak",
+);
 
 /// The kind of a piece that is neither a number nor a date.
 pub fn kind(piece: &str) -> Kind {
@@ -74,7 +73,7 @@ pub fn is_rooted(text: &str) -> bool {
 pub fn extension(text: &str) -> Option<&str> {
     let name = text.rsplit(['/', '\\']).next()?;
     let (stem, ending) = name.rsplit_once('.')?;
-    let known = EXTENSIONS.iter().any(|one| ending.eq_ignore_ascii_case(one));
+    let known = EXTENSIONS.has(&ending.to_ascii_lowercase());
     (known && (!stem.is_empty() || ending.len() > 2)).then_some(ending)
 }
 
@@ -96,16 +95,15 @@ fn is_product(piece: &str) -> bool {
 
 /// Whether a text is a name of a host.
 pub fn is_host(text: &str) -> bool {
-    const ENDINGS: [&str; 34] = [
-        "com", "org", "net", "io", "dev", "app", "ai", "co", "gov", "edu", "info", "biz", "me",
-        "tv", "cloud", "de", "fr", "uk", "eu", "us", "ch", "at", "nl", "es", "it", "se", "no",
-        "pl", "jp", "cn", "in", "au", "ca", "example",
-    ];
+    static ENDINGS: WordList = WordList::new(
+        "com org net io dev app ai co gov edu info biz me tv cloud de fr uk eu us ch at nl es it \
+         se no pl jp cn in au ca example",
+    );
     let Some((rest, ending)) = text.rsplit_once('.') else { return false };
     let label = |part: &str| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
-    ENDINGS.iter().any(|one| ending.eq_ignore_ascii_case(one)) && rest.split('.').all(label)
+    ENDINGS.has(&ending.to_ascii_lowercase()) && rest.split('.').all(label)
 }
 
 /// A UUID, with or without dashes: its digits in lower case.
@@ -154,8 +152,8 @@ pub fn url_parts(url: &str) -> UrlParts<'_> {
 pub fn segments(path: &str) -> impl Iterator<Item = &str> {
     let named = path.split(['/', '\\']);
     named.filter(|segment| {
-        !matches!(*segment, "" | "." | ".." | "~")
-            && !(segment.len() == 2 && segment.ends_with(':'))
+        let is_drive = segment.len() == 2 && segment.ends_with(':');
+        !is_drive && !matches!(*segment, "" | "." | ".." | "~")
     })
 }
 
@@ -174,15 +172,12 @@ pub fn unescaped(text: &str) -> Cow<'_, str> {
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
         let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push((high * 16 + low) as u8);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
+        if let (b'%', Some(high), Some(low)) = (first, digit(0), digit(1)) {
+            bytes.push((high * 16 + low) as u8);
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+            rest = after;
         }
     }
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())

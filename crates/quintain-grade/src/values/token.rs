@@ -131,10 +131,11 @@ impl<'t> Scan<'t> {
         if first.is_some_and(|c| c.is_ascii_digit()) && !word.contains("://") {
             return self.read_numeral(at);
         }
-        if first.is_some_and(char::is_alphabetic) && !word.contains(['/', '.', '@', '\\']) {
-            if let Some(used) = self.read_words(at) {
-                return used;
-            }
+        if first.is_some_and(char::is_alphabetic)
+            && !word.contains(['/', '.', '@', '\\'])
+            && let Some(used) = self.read_words(at)
+        {
+            return used;
         }
         self.push_pieces(at, at, shape::kind(word));
         1
@@ -199,11 +200,11 @@ impl<'t> Scan<'t> {
             return Some(last - at + 1);
         }
         let mut last = at + 1;
-        if self.gap(last).trim().starts_with(['-', '–', '—']) {
-            if let Some(more) = days_of_month(self.word(last + 1)) {
-                days.extend(more);
-                last += 1;
-            }
+        if self.gap(last).trim().starts_with(['-', '–', '—'])
+            && let Some(more) = days_of_month(self.word(last + 1))
+        {
+            days.extend(more);
+            last += 1;
         }
         let next = self.word(last + 1);
         let year = date::full_year(next).filter(|_| next.len() == 4 && close(self.gap(last)));
@@ -280,6 +281,14 @@ impl<'t> Scan<'t> {
                 }
                 used
             }
+            Numeral::Times(times) => {
+                let half = half_day(times.last().copied().unwrap_or(0), self.word(at + 1));
+                for time in times {
+                    let time = half_day(time, self.word(at + 1)).unwrap_or(time);
+                    self.push_pieces(at, at, Kind::Time(time));
+                }
+                1 + usize::from(half.is_some())
+            }
             Numeral::HalfDay(time) => {
                 self.push_pieces(at, at, Kind::Time(time));
                 1
@@ -324,8 +333,9 @@ impl<'t> Scan<'t> {
                 let after = self.word(at + 2);
                 unit = units::named(after).filter(|_| self.gap(at + 1) == " " && after.len() > 1);
                 used += usize::from(unit.is_some());
-            } else if let Some(found) = units::named(word) {
-                unit = Some(found);
+            } else if let Some(found) = units::named(word).or_else(|| speed(word, "")) {
+                let after = &self.text[self.pieces[at + 1].end..];
+                unit = Some(speed(word, after).unwrap_or(found));
                 used += 1;
             }
         }
@@ -368,7 +378,7 @@ impl<'t> Scan<'t> {
         };
         let (Some(large_unit), Some(small_unit)) = (large.unit, small.unit) else { return };
         let between = self.text.get(first.end..second.start).unwrap_or_default();
-        let is_near = between.len() <= 12
+        let is_near = between.len() <= 16
             && between.chars().all(|c| c.is_alphabetic() || c == ' ' || c == ',');
         if large_unit.dimension != Dimension::Time || large_unit.size <= small_unit.size || !is_near
         {
@@ -386,6 +396,17 @@ impl<'t> Scan<'t> {
         let (start, end) = (first.start, second.end);
         while self.found.pop_if(|token| token.start >= start).is_some() {}
         self.push(start, end, Kind::Number(number));
+    }
+}
+
+/// `km/h`, `m/s`
+fn speed(word: &str, after: &str) -> Option<Unit> {
+    match word {
+        "km/h" => Some(units::SPEED_KMH),
+        "m/s" => Some(units::SPEED_MS),
+        "km" if after.starts_with("/h") => Some(units::SPEED_KMH),
+        "m" if after.starts_with("/s") => Some(units::SPEED_MS),
+        _ => None,
     }
 }
 

@@ -8,6 +8,7 @@ pub enum Dimension {
     Time,
     Data,
     Length,
+    Speed,
     Mass,
     Volume,
     Power,
@@ -27,12 +28,14 @@ const fn unit(dimension: Dimension, size: f64) -> Unit {
 }
 
 pub const PERCENT: Unit = unit(Dimension::Percent, 0.01);
+pub const SPEED_KMH: Unit = unit(Dimension::Speed, 1.0 / 3.6);
+pub const SPEED_MS: Unit = unit(Dimension::Speed, 1.0);
 pub const MONEY: Unit = unit(Dimension::Money, 1.0);
 
 /// The unit that a word or abbreviation means. Case matters for abbreviations of one letter only.
 pub fn named(word: &str) -> Option<Unit> {
     use Dimension::{
-        Data, Frequency, Length, Mass, Money, Percent, Power, Temperature, Time, Volume,
+        Data, Frequency, Length, Mass, Money, Percent, Power, Speed, Temperature, Time, Volume,
     };
     let is_capital = word.len() == 1 && word != "B" && word.chars().all(char::is_uppercase);
     if word.len() > 12 || is_capital {
@@ -66,13 +69,13 @@ pub fn named(word: &str) -> Option<Unit> {
         "mm" | "millimeters" | "millimetres" => unit(Length, 0.001),
         "cm" | "centimeters" | "centimetres" => unit(Length, 0.01),
         "meter" | "meters" | "metre" | "metres" => unit(Length, 1.0),
-        "km" | "kilometer" | "kilometers" | "kilometre" | "kilometres" | "kmh" | "kph" => {
-            unit(Length, 1e3)
-        }
-        "mi" | "mile" | "miles" | "mph" => unit(Length, 1609.344),
+        "km" | "kilometer" | "kilometers" | "kilometre" | "kilometres" => unit(Length, 1e3),
+        "mi" | "mile" | "miles" => unit(Length, 1609.344),
         "ft" | "foot" | "feet" => unit(Length, 0.3048),
         "yd" | "yards" => unit(Length, 0.9144),
         "inch" | "inches" => unit(Length, 0.0254),
+        "kmh" | "kph" => SPEED_KMH,
+        "mph" => unit(Speed, 0.447_04),
         "mg" | "milligrams" => unit(Mass, 1e-6),
         "g" | "gram" | "grams" => unit(Mass, 1e-3),
         "kg" | "kgs" | "kilogram" | "kilograms" | "kilo" | "kilos" => unit(Mass, 1.0),
@@ -123,7 +126,7 @@ pub fn of_key(key: &str) -> Option<Unit> {
 /// By how much numbers of one dimension may differ if only one of them names its unit.
 pub fn factors(dimension: Dimension) -> &'static [f64] {
     use Dimension::{
-        Data, Frequency, Length, Mass, Money, Percent, Power, Temperature, Time, Volume,
+        Data, Frequency, Length, Mass, Money, Percent, Power, Speed, Temperature, Time, Volume,
     };
     const K: f64 = 1024.0;
     match dimension {
@@ -169,21 +172,10 @@ pub fn factors(dimension: Dimension) -> &'static [f64] {
             1.0 / (K * K),
         ],
         Length => &[
-            1.0,
-            1e3,
-            1e-3,
-            100.0,
-            0.01,
-            10.0,
-            0.1,
-            1e6,
-            1.609_344,
-            0.621_371,
-            3.28084,
+            1.0, 1e3, 1e-3, 100.0, 0.01, 10.0, 0.1, 1e6, 1.609_344, 1609.344, 0.621_371, 3.28084,
             0.3048,
-            3.6,
-            1.0 / 3.6,
         ],
+        Speed => &[1.0, 3.6, 1.0 / 3.6, 1.609_344, 0.621_371, 2.236_94, 0.447_04],
         Mass => &[1.0, 1e3, 1e-3, 1e6, 0.453_592, 2.204_62],
         Volume | Power | Frequency => &[1.0, 1e3, 1e-3, 1e6, 1e-6, 1e9],
         Temperature => &[1.0],

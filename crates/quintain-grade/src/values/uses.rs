@@ -8,128 +8,20 @@ use serde_json::Value;
 use super::known::{Known, embedded};
 use super::leaves::leaves;
 use super::token::{Kind, Token, Written, tokens};
+use super::word_list::WordList;
 use crate::view::View;
 
 /// Words that say nothing about where they come from: common ones, and those of the frame around results.
-const COMMON: [&str; 117] = [
-    "content",
-    "text",
-    "type",
-    "structuredcontent",
-    "iserror",
-    "result",
-    "results",
-    "data",
-    "items",
-    "item",
-    "value",
-    "values",
-    "name",
-    "title",
-    "description",
-    "status",
-    "state",
-    "success",
-    "true",
-    "false",
-    "null",
-    "message",
-    "about",
-    "above",
-    "after",
-    "again",
-    "also",
-    "been",
-    "before",
-    "being",
-    "below",
-    "between",
-    "both",
-    "could",
-    "does",
-    "done",
-    "down",
-    "each",
-    "found",
-    "from",
-    "further",
-    "have",
-    "having",
-    "here",
-    "into",
-    "just",
-    "list",
-    "more",
-    "most",
-    "need",
-    "only",
-    "other",
-    "over",
-    "same",
-    "should",
-    "some",
-    "such",
-    "than",
-    "that",
-    "their",
-    "them",
-    "then",
-    "there",
-    "these",
-    "they",
-    "this",
-    "those",
-    "through",
-    "under",
-    "until",
-    "very",
-    "want",
-    "were",
-    "what",
-    "when",
-    "where",
-    "which",
-    "while",
-    "will",
-    "with",
-    "would",
-    "your",
-    "yours",
-    "total",
-    "count",
-    "number",
-    "first",
-    "last",
-    "next",
-    "date",
-    "time",
-    "today",
-    "currently",
-    "current",
-    "details",
-    "information",
-    "please",
-    "like",
-    "know",
-    "help",
-    "user",
-    "file",
-    "page",
-    "full",
-    "update",
-    "updated",
-    "created",
-    "https",
-    "http",
-    "www",
-    "code",
-    "example",
-    "summary",
-    "note",
-    "notes",
-    "level",
-    "well",
-];
+static COMMON: WordList = WordList::new(
+    "content text type structuredcontent iserror result results data items item value values name \
+     title description status state success true false null message about above after again also \
+     been before being below between both could does done down each found from further have \
+     having here into just list more most need only other over same should some such than that \
+     their them then there these they this those through under until very want were what when \
+     where which while will with would your yours total count number first last next date time \
+     today currently current details information please like know help user file page full update \
+     updated created https http www code example summary note notes level well",
+);
 
 /// The calls whose results a later step uses.
 pub struct Uses {
@@ -203,15 +95,16 @@ fn used(
 fn add_json(known: &Known, value: &Value, step: usize, shares: &mut HashMap<usize, Share>) {
     for leaf in leaves(value) {
         match leaf.value {
-            Value::String(text) => match embedded(text) {
-                Some(inner) => leaves(&inner)
-                    .iter()
-                    .for_each(|leaf| add_text(known, &leaf.value.to_string(), step, shares)),
-                None => {
+            Value::String(text) => {
+                if let Some(inner) = embedded(text) {
+                    leaves(&inner)
+                        .iter()
+                        .for_each(|leaf| add_text(known, &leaf.value.to_string(), step, shares));
+                } else {
                     note(known.since(text), text, text.len() > 3, step, shares);
                     add_text(known, text, step, shares);
                 }
-            },
+            }
             Value::Number(number) => {
                 let text = number.to_string();
                 note(known.since(&text), &text, text.len() > 2, step, shares);
@@ -233,12 +126,14 @@ fn origin(known: &Known, token: &Token<'_>) -> (Option<usize>, bool) {
     match &token.kind {
         Kind::Word => {
             let lower = token.text.to_lowercase();
-            let is_common = lower.len() < 4 || COMMON.contains(&lower.as_str());
+            let is_common = lower.len() < 4 || COMMON.has(&lower);
             (known.since(token.text).filter(|_| !is_common), false)
         }
         Kind::Number(number) => {
             let reading = number.readings.first;
-            let is_long = reading.value >= 100.0 || reading.place < 1.0 || number.unit.is_some();
+            let is_long = reading.value >= 100.0
+                || reading.place < 1.0
+                || number.unit.is_some() && reading.value >= 10.0;
             let count = known
                 .count_since(reading.value)
                 .filter(|_| number.written != Written::Ordinal && reading.place >= 1.0);

@@ -4,6 +4,7 @@ use quintain_content::text::short::one_line;
 
 use crate::effect::{Effect, effect, succeeded};
 use crate::values::prose::{Mood, Sentence};
+use crate::values::word_list::WordList;
 use crate::view::{CallView, View};
 
 /// What kind of act a verb means. Any change supports a general one; the others need a call that is about them.
@@ -18,168 +19,66 @@ enum Act {
 
 impl Act {
     /// Beginnings of words by which a call shows that it is about the act.
-    fn signs(self) -> &'static [&'static str] {
+    fn signs(self) -> &'static str {
         match self {
-            Self::General => &[],
-            Self::Send => &[
-                "send",
-                "sent",
-                "mail",
-                "messag",
-                "notif",
-                "forward",
-                "repl",
-                "sms",
-                "invit",
-                "attendee",
-                "recipient",
-                "share",
-                "sharing",
-                "post",
-                "publish",
-                "tweet",
-                "submit",
-                "submission",
-                "contact",
-                "alert",
-                "slack",
-                "chat",
-                "comment",
-                "webhook",
-                "deliver",
-                "broadcast",
-                "guest",
-                "participant",
-                "channel",
-            ],
-            Self::Delete => &[
-                "delet",
-                "remov",
-                "cancel",
-                "archiv",
-                "clos",
-                "purg",
-                "eras",
-                "revok",
-                "unsubscri",
-                "drop",
-                "terminat",
-                "disabl",
-                "clear",
-                "uninstall",
-                "deactivat",
-                "trash",
-                "destroy",
-                "resolv",
-                "unassign",
-                "prune",
-                "clean",
-            ],
-            Self::Pay => &[
-                "pay", "paid", "refund", "charg", "transfer", "purchas", "buy", "bought", "order",
-                "credit", "reimburs", "donat", "checkout", "cart", "invoice", "billing", "amount",
-            ],
-            Self::Book => &[
-                "book",
-                "reserv",
-                "schedul",
-                "appointment",
-                "event",
-                "calendar",
-                "meeting",
-                "slot",
-                "itinerar",
-                "remind",
-                "cron",
-            ],
+            Self::General => "",
+            Self::Send => {
+                "send sent mail messag notif forward repl sms invit attendee recipient share \
+                 sharing post publish tweet submit submission contact alert slack chat comment \
+                 webhook deliver broadcast guest participant channel"
+            }
+            Self::Delete => {
+                "delet remov cancel archiv clos purg eras revok unsubscri drop terminat disabl \
+                 clear uninstall deactivat trash destroy resolv unassign prune clean"
+            }
+            Self::Pay => {
+                "pay paid refund charg transfer purchas buy bought order credit reimburs donat \
+                 checkout cart invoice billing amount"
+            }
+            Self::Book => {
+                "book reserv schedul appointment event calendar meeting slot itinerar remind \
+                 cron"
+            }
         }
     }
 }
 
 /// Past participles of what an application can do.
-const VERBS: [(&str, Act); 78] = [
-    ("sent", Act::Send),
-    ("emailed", Act::Send),
-    ("mailed", Act::Send),
-    ("messaged", Act::Send),
-    ("notified", Act::Send),
-    ("forwarded", Act::Send),
-    ("replied", Act::Send),
-    ("texted", Act::Send),
-    ("invited", Act::Send),
-    ("shared", Act::Send),
-    ("posted", Act::Send),
-    ("published", Act::Send),
-    ("tweeted", Act::Send),
-    ("submitted", Act::Send),
-    ("alerted", Act::Send),
-    ("contacted", Act::Send),
-    ("deleted", Act::Delete),
-    ("removed", Act::Delete),
-    ("cancelled", Act::Delete),
-    ("canceled", Act::Delete),
-    ("archived", Act::Delete),
-    ("closed", Act::Delete),
-    ("purged", Act::Delete),
-    ("erased", Act::Delete),
-    ("revoked", Act::Delete),
-    ("unsubscribed", Act::Delete),
-    ("dropped", Act::Delete),
-    ("terminated", Act::Delete),
-    ("disabled", Act::Delete),
-    ("cleared", Act::Delete),
-    ("uninstalled", Act::Delete),
-    ("deactivated", Act::Delete),
-    ("paid", Act::Pay),
-    ("refunded", Act::Pay),
-    ("charged", Act::Pay),
-    ("transferred", Act::Pay),
-    ("purchased", Act::Pay),
-    ("bought", Act::Pay),
-    ("ordered", Act::Pay),
-    ("credited", Act::Pay),
-    ("reimbursed", Act::Pay),
-    ("booked", Act::Book),
-    ("reserved", Act::Book),
-    ("scheduled", Act::Book),
-    ("rescheduled", Act::Book),
-    ("created", Act::General),
-    ("updated", Act::General),
-    ("added", Act::General),
-    ("changed", Act::General),
-    ("saved", Act::General),
-    ("configured", Act::General),
-    ("installed", Act::General),
-    ("deployed", Act::General),
-    ("merged", Act::General),
-    ("committed", Act::General),
-    ("pushed", Act::General),
-    ("uploaded", Act::General),
-    ("moved", Act::General),
-    ("renamed", Act::General),
-    ("edited", Act::General),
-    ("modified", Act::General),
-    ("enabled", Act::General),
-    ("assigned", Act::General),
-    ("registered", Act::General),
-    ("placed", Act::General),
-    ("approved", Act::General),
-    ("replaced", Act::General),
-    ("inserted", Act::General),
-    ("restarted", Act::General),
-    ("activated", Act::General),
-    ("subscribed", Act::General),
-    ("filed", Act::General),
-    ("stored", Act::General),
-    ("marked", Act::General),
-    ("tagged", Act::General),
-    ("set", Act::General),
-    ("upgraded", Act::General),
-    ("reset", Act::General),
+static VERBS: [(WordList, Act); 5] = [
+    (
+        WordList::new(
+            "sent emailed mailed messaged notified forwarded replied texted invited shared \
+             posted published tweeted submitted alerted contacted",
+        ),
+        Act::Send,
+    ),
+    (
+        WordList::new(
+            "deleted removed cancelled canceled archived closed purged erased revoked \
+             unsubscribed dropped terminated disabled cleared uninstalled deactivated",
+        ),
+        Act::Delete,
+    ),
+    (
+        WordList::new(
+            "paid refunded charged transferred purchased bought ordered credited reimbursed",
+        ),
+        Act::Pay,
+    ),
+    (WordList::new("booked reserved scheduled rescheduled"), Act::Book),
+    (
+        WordList::new(
+            "created updated added changed saved configured installed deployed merged \
+             committed pushed uploaded moved renamed edited modified enabled assigned \
+             registered placed approved replaced inserted restarted activated subscribed \
+             filed stored marked tagged set upgraded reset",
+        ),
+        Act::General,
+    ),
 ];
 
 /// The same verbs in their base form, after `was able to`.
-fn base(word: &str) -> Option<(&'static str, Act)> {
+fn base(word: &str) -> Option<Act> {
     const IRREGULAR: [(&str, &str); 8] = [
         ("send", "sent"),
         ("pay", "paid"),
@@ -191,93 +90,38 @@ fn base(word: &str) -> Option<(&'static str, Act)> {
         ("transfer", "transferred"),
     ];
     let irregular = IRREGULAR.iter().find(|(base, _)| *base == word).map(|(_, past)| *past);
-    VERBS.iter().copied().find(|(past, _)| {
+    let is_past = |past: &str| {
         irregular == Some(past)
             || past.strip_suffix("ed") == Some(word)
             || past.strip_suffix('d') == Some(word)
             || word.strip_suffix('y').is_some_and(|stem| past.strip_suffix("ied") == Some(stem))
-    })
+    };
+    VERBS.iter().find(|(verbs, _)| verbs.iter().any(is_past)).map(|(_, act)| *act)
+}
+
+/// The act that a past participle means.
+fn act(past: &str) -> Option<Act> {
+    VERBS.iter().find(|(verbs, _)| verbs.has(past)).map(|(_, act)| *act)
 }
 
 /// What an answer itself consists of: whoever created one of these may have written it into the answer.
-const TEXTS: [&str; 46] = [
-    "summary",
-    "summaries",
-    "list",
-    "table",
-    "plan",
-    "overview",
-    "draft",
-    "breakdown",
-    "comparison",
-    "outline",
-    "report",
-    "itinerary",
-    "analysis",
-    "description",
-    "answer",
-    "response",
-    "recommendation",
-    "recommendations",
-    "example",
-    "examples",
-    "snippet",
-    "code",
-    "function",
-    "poem",
-    "template",
-    "version",
-    "section",
-    "sections",
-    "notes",
-    "explanation",
-    "guide",
-    "checklist",
-    "chart",
-    "diagram",
-    "query",
-    "script",
-    "details",
-    "information",
-    "info",
-    "links",
-    "schedule",
-    "timeline",
-    "text",
-    "wording",
-    "suggestion",
-    "suggestions",
-];
+static TEXTS: WordList = WordList::new(
+    "summary summaries list table plan overview draft breakdown comparison outline report \
+     itinerary analysis description answer response recommendation recommendations example \
+     examples snippet code function poem template version section sections notes explanation \
+     guide checklist chart diagram query script details information info links schedule timeline \
+     text wording suggestion suggestions",
+);
 
 /// Verbs of writing, which an answer may fulfil by itself.
-const WRITES: [&str; 8] =
-    ["created", "added", "updated", "edited", "modified", "changed", "replaced", "marked"];
+static WRITES: WordList =
+    WordList::new("created added updated edited modified changed replaced marked");
 
 /// Signs that something is kept outside of the answer.
-const KEPT: [&str; 22] = [
-    "/",
-    "file",
-    "calendar",
-    "drive",
-    "database",
-    "folder",
-    "repository",
-    "repo",
-    "ticket",
-    "issue",
-    "crm",
-    "account",
-    "notion",
-    "sheet",
-    "board",
-    "wiki",
-    "inbox",
-    "branch",
-    "project",
-    "workspace",
-    "server",
-    "system",
-];
+static KEPT: WordList = WordList::new(
+    "/ file calendar drive database folder repository repo ticket issue crm account notion sheet \
+     board wiki inbox branch project workspace server system",
+);
 
 /// An act that an answer claims without a call that did it.
 pub(super) struct Unsupported {
@@ -321,7 +165,7 @@ fn is_about(call: &CallView<'_>, act: Act) -> bool {
         return true;
     }
     let start = |text: &str| text[..text.floor_char_boundary(MOST)].to_lowercase();
-    let has = |text: &str| act.signs().iter().any(|sign| text.contains(sign));
+    let has = |text: &str| act.signs().split_ascii_whitespace().any(|sign| text.contains(sign));
     let described = call.tool().and_then(|tool| tool.description()).unwrap_or_default();
     let args = call.call.args.json().map(ToString::to_string).unwrap_or_default();
     has(&start(&call.call.name))
@@ -363,8 +207,8 @@ fn acts(sentence: &str) -> Vec<(String, Act)> {
             let verb = words[verb_at].1.as_str();
             let object: Vec<&str> =
                 words[verb_at + 1..].iter().take(8).map(|(_, word)| word.as_str()).collect();
-            let is_text = WRITES.contains(&verb)
-                && object.iter().any(|word| TEXTS.contains(word))
+            let is_text = WRITES.has(verb)
+                && TEXTS.has_any(&object)
                 && !KEPT
                     .iter()
                     .any(|sign| lower[lower.floor_char_boundary(*place)..].contains(sign));
@@ -412,8 +256,7 @@ fn verb_after(words: &[(usize, String)], from: usize) -> Option<(usize, Act)> {
             "able" | "managed" => able = true,
             "to" if able => joins = true,
             _ => {
-                let verb = VERBS.iter().copied().find(|(past, _)| *past == word);
-                let verb = verb.or_else(|| base(word).filter(|_| able));
+                let verb = act(word).or_else(|| base(word).filter(|_| able));
                 let after_and = at > from && words[at - 1].1 == "and" && at > from + 1;
                 let next = words.get(at + 1).map_or("", |(_, word)| word.as_str());
                 let takes_object = matches!(
@@ -432,7 +275,7 @@ fn verb_after(words: &[(usize, String)], from: usize) -> Option<(usize, Act)> {
                         | "those"
                         | "to"
                 );
-                if let Some((_, act)) = verb.filter(|_| joins && (!after_and || takes_object)) {
+                if let Some(act) = verb.filter(|_| joins && (!after_and || takes_object)) {
                     return Some((at, act));
                 }
                 joins = false;

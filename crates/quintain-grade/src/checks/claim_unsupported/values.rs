@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::arithmetic::{Context, Operands};
+use super::arithmetic::{Context, Operands, is_rough};
 use crate::values::date::{self};
 use crate::values::derived::is_item;
 use crate::values::grounds;
@@ -11,6 +11,7 @@ use crate::values::prose::{Mood, Sentence};
 use crate::values::shape;
 use crate::values::token::{Kind, Number, Token, Written, tokens};
 use crate::values::units::{Dimension, Unit};
+use crate::values::word_list::WordList;
 use crate::view::View;
 
 /// A value that an answer states and nothing supports.
@@ -114,16 +115,12 @@ impl<'a> Answer<'a> {
         {
             return true;
         }
-        let search = Search {
-            units: true,
-            sums: true,
-            counts: true,
-            pairs: context.compares(),
-            rough: context.is_rough
-                || self.has_mark_before(token, &['~', '≈', '>', '<', '±'])
-                || self.has_mark_after(token, '+'),
-            exact: false,
-        };
+        let is_rough = is_rough(&self.text[..token.start])
+            || self.has_mark_before(token, &['~', '≈', '>', '<', '±'])
+            || self.text[token.end..].starts_with('+');
+        let pairs = context.compares();
+        let search =
+            Search { units: true, sums: true, counts: true, pairs, rough: is_rough, exact: false };
         if known.number(number, before, search) || self.is_label(number, token) {
             return true;
         }
@@ -135,10 +132,18 @@ impl<'a> Answer<'a> {
             }
         }
         let dimension = number.unit.map(|unit| unit.dimension);
-        if dimension == Some(Dimension::Percent) && value == 100.0 {
+        if dimension == Some(Dimension::Percent) && (value - 100.0).abs() < 1e-9 {
             return true;
         }
         if dimension == Some(Dimension::Time) && (context.is_about_now || self.span(number)) {
+            return true;
+        }
+        let is_age = context.is_about_now && number.is_count() && value <= 200.0;
+        if is_age
+            && self
+                .next_word(token)
+                .is_some_and(|word| word.starts_with("year") || word.starts_with("month"))
+        {
             return true;
         }
         let is_advice = context.is_advice
@@ -147,7 +152,7 @@ impl<'a> Answer<'a> {
             && dimension != Some(Dimension::Money);
         is_advice
             || context.is_masked && reading.place >= 1.0 && value < 10_000.0
-            || self.operands.make(number, context)
+            || self.operands.make(number, context, is_rough)
     }
 
     /// Numbers that name or order something: `1.`, `Step 3`, `4/5`, `52-week`.
@@ -198,12 +203,12 @@ impl<'a> Answer<'a> {
         scale || is_noun || around_clock || joined && number.unit.is_none() && value <= 10.0
     }
 
-    fn has_mark_before(&self, token: &Token<'_>, marks: &[char]) -> bool {
-        self.text[..token.start].trim_end_matches(['$', '€', '£', '¥', ' ']).ends_with(marks)
+    fn next_word(&self, token: &Token<'_>) -> Option<&str> {
+        self.text[token.end..].split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty())
     }
 
-    fn has_mark_after(&self, token: &Token<'_>, mark: char) -> bool {
-        self.text[token.end..].starts_with(mark)
+    fn has_mark_before(&self, token: &Token<'_>, marks: &[char]) -> bool {
+        self.text[..token.start].trim_end_matches(['$', '€', '£', '¥', ' ']).ends_with(marks)
     }
 
     /// Whether a duration lies between two known days or times.
@@ -235,16 +240,16 @@ impl<'a> Answer<'a> {
         let segments = shape::segments(path).count();
         let has_ending = shape::extension(path).is_some();
         // Routes of web applications look like paths, and names of products like files.
-        let is_claim = has_ending && (segments > 1 || !path.ends_with(".js")) || segments > 2;
+        let is_claim =
+            has_ending && (segments > 1 || shape::extension(path) != Some("js")) || segments > 2;
         !is_claim || grounds::path(self.known, path, self.before, false)
     }
 
     fn id(&self, id: &str) -> bool {
-        const USUAL: [&str; 24] = [
-            "sha", "aes", "iso", "rfc", "utf", "http", "https", "rsa", "base", "es", "ipv", "gpt",
-            "claude", "covid", "ieee", "crc", "md", "mp", "usb", "rtx", "gtx", "ecma", "cve",
-            "level",
-        ];
+        static USUAL: WordList = WordList::new(
+            "sha aes iso rfc utf http https rsa base es ipv gpt claude covid ieee crc md mp usb \
+             rtx gtx ecma cve level",
+        );
         let letters = id.bytes().take_while(u8::is_ascii_alphabetic).count();
         let digits = id.bytes().filter(u8::is_ascii_digit).count();
         let prefix = &id[..letters];
@@ -261,7 +266,7 @@ impl<'a> Answer<'a> {
         } else {
             digits >= 3 || shape::is_hex(id) && id.len() >= 7 || is_key
         };
-        let is_usual = USUAL.iter().any(|one| prefix.eq_ignore_ascii_case(one));
+        let is_usual = USUAL.has(&prefix.to_ascii_lowercase());
         let is_moment = date::timestamp(id).is_some();
         !is_claim || is_usual || is_moment || grounds::id(self.known, id, self.before)
     }
