@@ -209,13 +209,12 @@ impl BodyRecord {
                             on_event(&event, &mut meta);
                             complete.push((event, meta));
                         }
-                        Ok(None) => break,
+                        Ok(None) | Err(TooLong::Endless) => break,
                         Err(TooLong::Skipped(long)) => {
                             let head = long.head.slice(..long.head.len().min(HEAD_OF_LONG_FRAME));
                             let meta = FrameMeta { whole: Some(MAX_FRAME as u64), ..meta };
                             complete.push((Event { kind: String::new(), data: head }, meta));
                         }
-                        Err(TooLong::Endless) => break,
                     }
                 }
             }

@@ -184,7 +184,7 @@ impl Server {
     fn start(&self) -> Option<(String, Arc<Session>)> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
-        let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = format!("{:032x}", u128::from_be_bytes(bytes));
         let session = Session::new(&self.recorded);
         let mut sessions = self.sessions();
         if sessions.len() >= MAX_SESSIONS {
@@ -435,6 +435,6 @@ fn too_many_sessions() -> Response<Body> {
     refuse(StatusCode::SERVICE_UNAVAILABLE, INVALID_REQUEST, "too many sessions")
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: impl http::header::AsHeaderName) -> Option<&'h str> {
+fn text(headers: &HeaderMap, name: impl http::header::AsHeaderName) -> Option<&str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }

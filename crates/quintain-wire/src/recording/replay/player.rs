@@ -16,7 +16,7 @@ use crate::era::Version;
 use crate::recording::json_text::{edited, place_of, quoted};
 
 /// How long to wait for the client's response to a request of the server.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Pauses of the recording are shortened to this. Some clients drop a notification that the answer follows at once.
 const LONGEST_PAUSE: f64 = 0.01;
 const SHORTEST_PAUSE: f64 = 0.001;

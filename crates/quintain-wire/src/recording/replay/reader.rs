@@ -79,7 +79,7 @@ pub(super) fn read(mut file: impl BufRead) -> io::Result<CaptureContent> {
             Ok(line) => add(line, &mut part, &mut content),
             Err(_) if !is_whole => {}
             Err(error) => {
-                content.problems.push(format!("line {number} is not a line of a capture: {error}"))
+                content.problems.push(format!("line {number} is not a line of a capture: {error}"));
             }
         }
     }

@@ -72,12 +72,12 @@ pub(super) fn learn_environment(app: &App) {
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret as _;
+    use secrecy::ExposeSecret;
 
     use super::*;
 
     fn texts(found: &[SecretString]) -> Vec<&str> {
-        found.iter().map(|secret| secret.expose_secret()).collect()
+        found.iter().map(ExposeSecret::expose_secret).collect()
     }
 
     #[test]
