@@ -42,7 +42,7 @@ pub enum Via {
     Stdio,
     /// Streamable HTTP.
     Http,
-    /// The older transport with one stream of events and requests beside it.
+    /// The older transport with one stream of events, and separate requests.
     Sse,
 }
 

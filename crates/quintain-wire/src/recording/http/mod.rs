@@ -1,4 +1,4 @@
-//! Stands in for a URL: forwards every request of every path to the server's origin, and streams the response back.
+//! Runs in front of a URL: forwards every request of every path to the server's origin, and streams the response back.
 //! Method, path, query, headers and bodies stay as they are, except `Host` and the headers that concern one connection only.
 
 mod body;
@@ -58,7 +58,7 @@ const MAX_HEADERS: usize = 1_000;
 /// Code of JSON-RPC errors that the proxy itself responds with.
 const PROXY_ERROR: i64 = -32_000;
 
-/// The server to stand in for.
+/// The server behind the proxy.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub url: Url,
