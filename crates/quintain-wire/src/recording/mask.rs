@@ -245,6 +245,22 @@ pub(super) mod tests {
         assert_eq!(masking.path("/m?x-key=other&mode=fast"), "/m?x-key=***&mode=fast");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn masked_json_stays_valid_and_contains_no_secret(
+            texts in proptest::collection::vec(".{0,20}", 0..6),
+            escaped in proptest::bool::ANY,
+        ) {
+            let secret = if escaped { r"known\u002bsecret\/value" } else { "known+secret/value" };
+            let mut json = serde_json::json!({"texts": texts, "password": texts.first()}).to_string();
+            json.insert_str(1, &format!(r#""a": "x {secret} y","#));
+            let masked = masking().json(&json).into_owned();
+            let value: serde_json::Value = serde_json::from_str(&masked).unwrap();
+            proptest::prop_assert_eq!(&value["a"], "x *** y");
+            proptest::prop_assert_eq!(value["texts"].as_array().map(Vec::len), Some(texts.len()));
+        }
+    }
+
     #[test]
     fn many_strings_are_searched_in_pieces() {
         let mut items: Vec<String> = (0..60_000).map(|n| format!("item {n}")).collect();

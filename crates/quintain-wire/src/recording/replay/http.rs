@@ -109,6 +109,11 @@ impl Session {
         }
     }
 
+    /// Whether a client reads the stream.
+    fn is_open(&self) -> bool {
+        self.stream().open.as_ref().is_some_and(|open| !open.is_closed())
+    }
+
     /// Opens the stream; an earlier one ends.
     fn open(&self) -> mpsc::UnboundedReceiver<Bytes> {
         let (open, events) = mpsc::unbounded_channel();
@@ -354,7 +359,7 @@ async fn respond(
     let accepts = |kind: &str| accepted.contains(kind) || accepted.contains("*/*");
     let needs = |(_, reply): &(Message, Reply)| match reply {
         Reply::Own(_) => false,
-        Reply::Recorded(call) => session.player.needs_stream(*call),
+        Reply::Recorded(call) => session.player.needs_stream(*call, session.is_open()),
     };
     let is_stream =
         accepts("text/event-stream") && (!accepts("application/json") || chosen.iter().any(needs));
@@ -376,9 +381,9 @@ async fn respond(
     }
     let (open, events) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        let (own, other) = (open.clone(), apart.clone());
+        let (own, other, of) = (open.clone(), apart.clone(), session.clone());
         let out: Out = Arc::new(move |sent: Sent| {
-            if sent.apart {
+            if sent.apart && of.is_open() {
                 other(sent);
             } else if sent.is_message {
                 let _ = own.send(event("message", &sent.text));

@@ -102,10 +102,12 @@ impl Player {
         Reply::Recorded(found[turn])
     }
 
-    /// Whether a call is more than its answer on the stream of the request.
-    pub(super) fn needs_stream(&self, call: usize) -> bool {
+    /// Whether a call is more than its answer on the stream of the request. Without another stream, everything is sent on
+    /// that one.
+    pub(super) fn needs_stream(&self, call: usize, has_other: bool) -> bool {
         let call = &self.script.calls[call];
-        let is_sent = |step: &Step| matches!(step.action, Action::Send(_)) && !step.apart;
+        let is_sent =
+            |step: &Step| matches!(step.action, Action::Send(_)) && !(step.apart && has_other);
         call.answer.is_none() || call.before.iter().any(is_sent)
     }
 

@@ -335,7 +335,7 @@ impl Builder {
             Action::Send(message) => self.owner(message, frame),
             _ => None,
         };
-        let apart = owner.is_none() && !frame.is_stdio;
+        let apart = owner.is_none() && !frame.is_one_stream;
         let step = self.step(action, frame, apart);
         let place = match owner {
             Some(call) if self.script.calls[call].answer.is_some() => Some(Place::After(call)),
