@@ -234,7 +234,7 @@ impl<'a> Batch<'a> {
                     text => self.add(&text),
                 }
             }
-            Content::Text(text) => self.add(&quoted(&masking.text(&text))),
+            Content::Text(text) => self.add(&quoted(&masking.plain_frame(&text))),
         }
         self.add("}\n");
     }

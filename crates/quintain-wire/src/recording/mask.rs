@@ -68,6 +68,14 @@ impl Masking {
         Cow::Owned(masked)
     }
 
+    /// A frame that is not JSON: a text, or the fields of a form.
+    pub(super) fn plain_frame<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if text.contains(char::is_whitespace) || !text.contains('=') {
+            return self.text(text);
+        }
+        Cow::Owned(self.text(&self.pairs(text)).into_owned())
+    }
+
     /// A valid JSON text. Only strings and numbers that contain a secret change.
     pub(super) fn json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if !self.is_suspicious(text) {
@@ -168,14 +176,19 @@ impl Masking {
         let Some((front, query)) = path.split_once('?') else {
             return self.text(path).into_owned();
         };
-        let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        let shown = format!("{front}?{}", self.pairs(query));
+        self.text(&shown).into_owned()
+    }
+
+    /// The pairs of a query or a form, with the values of secret names masked.
+    fn pairs(&self, pairs: &str) -> String {
+        let shown = pairs.split('&').map(|pair| match pair.split_once('=') {
             Some((name, value)) if !self.rules.of_header(name, value).is_empty() => {
                 format!("{name}={MASK}")
             }
             _ => pair.to_owned(),
         });
-        let shown = format!("{front}?{}", pairs.collect::<Vec<_>>().join("&"));
-        self.text(&shown).into_owned()
+        shown.collect::<Vec<_>>().join("&")
     }
 }
 
@@ -243,6 +256,8 @@ pub(super) mod tests {
         assert_eq!(masking.header("x-key", "canary-0123"), "***");
         assert_eq!(masking.text("canary-0123 query-4567 fast"), "*** *** fast");
         assert_eq!(masking.path("/m?x-key=other&mode=fast"), "/m?x-key=***&mode=fast");
+        assert_eq!(masking.plain_frame("a=1&x-key=other"), "a=1&x-key=***");
+        assert_eq!(masking.plain_frame("a text with x-key=other"), "a text with x-key=other");
     }
 
     proptest::proptest! {

@@ -120,6 +120,8 @@ fn add(line: Line<'_>, part: &mut usize, content: &mut CaptureContent) {
     };
     let raw = frame.get();
     let transport = text(line.transport).unwrap_or_else(|| "stdio".to_owned());
+    // Other programs do not number the exchanges, and then nothing shows which stream a message came on.
+    let is_one_stream = transport != "http" || line.exchange.is_none();
     content.frames.push(RecordedFrame {
         at: line.t.and_then(|t| t.as_f64()).unwrap_or_default(),
         is_client,
@@ -127,7 +129,7 @@ fn add(line: Line<'_>, part: &mut usize, content: &mut CaptureContent) {
         exchange: line.exchange.map(|exchange| exchange.to_string()),
         session: line.session.map(|session| session.to_string()),
         is_stdio: transport == "stdio",
-        is_one_stream: transport != "http",
+        is_one_stream,
         event: text(line.event).filter(|kind| kind != "message"),
         text: if raw.starts_with('"') { decoded(raw).into_owned() } else { raw.to_owned() },
     });
