@@ -162,22 +162,17 @@ impl Masking {
         }
     }
 
-    /// The value of a header as it can be shown.
-    pub(super) fn header(&self, name: &str, value: &str) -> String {
-        if self.rules.of_header(name, value).is_empty() {
-            self.text(value).into_owned()
-        } else {
-            MASK.to_owned()
-        }
+    /// The value of a header without what its name shows to be secret. Notes are masked as a whole later.
+    pub(super) fn header<'a>(&self, name: &str, value: &'a str) -> &'a str {
+        if self.rules.of_header(name, value).is_empty() { value } else { MASK }
     }
 
-    /// A path with its query as it can be shown.
+    /// The same for a path with its query.
     pub(super) fn path(&self, path: &str) -> String {
-        let Some((front, query)) = path.split_once('?') else {
-            return self.text(path).into_owned();
-        };
-        let shown = format!("{front}?{}", self.pairs(query));
-        self.text(&shown).into_owned()
+        match path.split_once('?') {
+            Some((front, query)) => format!("{front}?{}", self.pairs(query)),
+            None => path.to_owned(),
+        }
     }
 
     /// The pairs of a query or a form, with the values of secret names masked.
