@@ -42,7 +42,7 @@ pub enum Via {
     Stdio,
     /// Streamable HTTP.
     Http,
-    /// The older transport with one stream of events and requests beside it.
+    /// The older transport with one stream of events, and separate requests.
     Sse,
 }
 
@@ -225,7 +225,7 @@ impl<'a> Batch<'a> {
                     // A line end can only be between the tokens of a valid JSON text.
                     Cow::Borrowed(text) if text.contains(['\n', '\r']) => on_one_line(text).into(),
                     Cow::Owned(text) => on_one_line(&text).into(),
-                    borrowed => borrowed,
+                    borrowed @ Cow::Borrowed(_) => borrowed,
                 };
                 match masked {
                     Cow::Borrowed(text) if text.len() > COPIED => {
@@ -234,7 +234,7 @@ impl<'a> Batch<'a> {
                     text => self.add(&text),
                 }
             }
-            Content::Text(text) => self.add(&quoted(&masking.text(&text))),
+            Content::Text(text) => self.add(&quoted(&masking.plain_frame(&text))),
         }
         self.add("}\n");
     }
@@ -367,15 +367,20 @@ mod tests {
     use super::super::mask::tests::masking;
     use super::*;
 
-    fn lines(write: impl FnOnce(&Capture)) -> (Vec<Value>, String, Totals) {
+    fn text(write: impl FnOnce(&Capture)) -> (String, Totals) {
         let mut file = tempfile::tempfile().unwrap();
         let capture = Capture::new(file.try_clone().unwrap(), masking(), Box::new(|_| {}));
         write(&capture);
         let mut text = String::new();
         file.rewind().unwrap();
         file.read_to_string(&mut text).unwrap();
+        (text, capture.totals())
+    }
+
+    fn lines(write: impl FnOnce(&Capture)) -> (Vec<Value>, String, Totals) {
+        let (text, totals) = text(write);
         let lines = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        (lines, text, capture.totals())
+        (lines, text, totals)
     }
 
     fn frame(side: Side, bytes: &[u8]) -> (Vec<Value>, String, Totals) {
@@ -399,19 +404,10 @@ mod tests {
         for json in
             [r#"{"a":"\ud800","b":1e400}"#, r#"{"a":1,"a":2}"#, r#"[{"id":1,"method":"x"}]"#, &deep]
         {
-            let (_, text, _) = lines_unparsed(json.as_bytes());
+            let meta = FrameMeta::new(Side::Server, Via::Http);
+            let (text, _) = text(|capture| capture.frame(meta, json.as_bytes()));
             assert!(text.ends_with(&format!("\"frame\":{json}}}\n")), "{json:.40}");
         }
-    }
-
-    fn lines_unparsed(bytes: &[u8]) -> ((), String, ()) {
-        let mut file = tempfile::tempfile().unwrap();
-        let capture = Capture::new(file.try_clone().unwrap(), masking(), Box::new(|_| {}));
-        capture.frame(FrameMeta::new(Side::Server, Via::Http), bytes);
-        let mut text = String::new();
-        file.rewind().unwrap();
-        file.read_to_string(&mut text).unwrap();
-        ((), text, ())
     }
 
     #[test]

@@ -68,6 +68,14 @@ impl Masking {
         Cow::Owned(masked)
     }
 
+    /// A frame that is not JSON: a text, or the fields of a form.
+    pub(super) fn plain_frame<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if text.contains(char::is_whitespace) || !text.contains('=') {
+            return self.text(text);
+        }
+        Cow::Owned(self.text(&self.pairs(text)).into_owned())
+    }
+
     /// A valid JSON text. Only strings and numbers that contain a secret change.
     pub(super) fn json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if !self.is_suspicious(text) {
@@ -154,28 +162,28 @@ impl Masking {
         }
     }
 
-    /// The value of a header as it can be shown.
-    pub(super) fn header(&self, name: &str, value: &str) -> String {
-        if self.rules.of_header(name, value).is_empty() {
-            self.text(value).into_owned()
-        } else {
-            MASK.to_owned()
+    /// The value of a header without what its name shows to be secret. Notes are masked as a whole later.
+    pub(super) fn header<'a>(&self, name: &str, value: &'a str) -> &'a str {
+        if self.rules.of_header(name, value).is_empty() { value } else { MASK }
+    }
+
+    /// The same for a path with its query.
+    pub(super) fn path(&self, path: &str) -> String {
+        match path.split_once('?') {
+            Some((front, query)) => format!("{front}?{}", self.pairs(query)),
+            None => path.to_owned(),
         }
     }
 
-    /// A path with its query as it can be shown.
-    pub(super) fn path(&self, path: &str) -> String {
-        let Some((front, query)) = path.split_once('?') else {
-            return self.text(path).into_owned();
-        };
-        let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+    /// The pairs of a query or a form, with the values of secret names masked.
+    fn pairs(&self, pairs: &str) -> String {
+        let shown = pairs.split('&').map(|pair| match pair.split_once('=') {
             Some((name, value)) if !self.rules.of_header(name, value).is_empty() => {
                 format!("{name}={MASK}")
             }
             _ => pair.to_owned(),
         });
-        let shown = format!("{front}?{}", pairs.collect::<Vec<_>>().join("&"));
-        self.text(&shown).into_owned()
+        shown.collect::<Vec<_>>().join("&")
     }
 }
 
@@ -243,6 +251,24 @@ pub(super) mod tests {
         assert_eq!(masking.header("x-key", "canary-0123"), "***");
         assert_eq!(masking.text("canary-0123 query-4567 fast"), "*** *** fast");
         assert_eq!(masking.path("/m?x-key=other&mode=fast"), "/m?x-key=***&mode=fast");
+        assert_eq!(masking.plain_frame("a=1&x-key=other"), "a=1&x-key=***");
+        assert_eq!(masking.plain_frame("a text with x-key=other"), "a text with x-key=other");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn masked_json_stays_valid_and_contains_no_secret(
+            texts in proptest::collection::vec(".{0,20}", 0..6),
+            escaped in proptest::bool::ANY,
+        ) {
+            let secret = if escaped { r"known\u002bsecret\/value" } else { "known+secret/value" };
+            let mut json = serde_json::json!({"texts": texts, "password": texts.first()}).to_string();
+            json.insert_str(1, &format!(r#""a": "x {secret} y","#));
+            let masked = masking().json(&json).into_owned();
+            let value: serde_json::Value = serde_json::from_str(&masked).unwrap();
+            proptest::prop_assert_eq!(&value["a"], "x *** y");
+            proptest::prop_assert_eq!(value["texts"].as_array().map(Vec::len), Some(texts.len()));
+        }
     }
 
     #[test]

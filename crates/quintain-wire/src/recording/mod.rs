@@ -1,4 +1,4 @@
-//! A recording proxy and a replaying server. The proxy stands in for an MCP server, passes every byte on unchanged, and
+//! A recording proxy and a replaying server. The proxy runs in front of an MCP server, passes every byte on unchanged, and
 //! writes a capture: one JSON line per frame. The replaying server answers from a capture.
 //!
 //! Knows nothing of tests, and of secrets only what it is given ([`SecretRules`]).

@@ -1,4 +1,4 @@
-//! Stands in for a command on stdin and stdout: passes every byte on at once, records every line before its end is passed
+//! Runs in front of a command on stdin and stdout: passes every byte on at once, records every line before its end is passed
 //! on, hands signals on, and ends as the command ends.
 //!
 //! Each direction has a thread of its own that blocks on its pipe, so that neither waits for the other. Standard error
@@ -242,7 +242,7 @@ mod signals {
     pub(super) struct Signals(Vec<(i32, Listener)>);
 
     impl Signals {
-        /// A signal that this process was told to ignore stays ignored, also for the command.
+        /// A signal that this process ignores from its start stays ignored, also for the command.
         pub(super) fn listen() -> Self {
             let ignored = ignored();
             let wanted = HANDED_ON.iter().map(|signal| signal.as_raw());

@@ -1,6 +1,8 @@
 //! `quintain record` changes nothing of what passes, records all of it, and replays it.
 
 mod http;
+mod install;
+mod own_client;
 mod peers;
 mod replay;
 mod stdio;
@@ -29,6 +31,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = stdio::trials();
     trials.extend(http::trials());
     trials.extend(replay::trials());
+    trials.extend(install::trials());
+    trials.extend(own_client::trials());
     trials.extend(peers::trials());
     trials
 }

@@ -184,7 +184,7 @@ impl BodyRecord {
         let content = if kind.starts_with("text/event-stream") {
             Content::Events(Box::new(Events::new(MAX_FRAME).skipping(usize::MAX)))
         } else {
-            Content::Document { text: Vec::new(), whole: None, is_json: kind.contains("json") }
+            Content::Document { text: Vec::new(), whole: None, is_json: is_json(&kind) }
         };
         let decoder = Decoder::new(text(CONTENT_ENCODING));
         Self { capture, meta, decoder, content, on_event, received: 0, has_ended: false }
@@ -209,13 +209,12 @@ impl BodyRecord {
                             on_event(&event, &mut meta);
                             complete.push((event, meta));
                         }
-                        Ok(None) => break,
+                        Ok(None) | Err(TooLong::Endless) => break,
                         Err(TooLong::Skipped(long)) => {
                             let head = long.head.slice(..long.head.len().min(HEAD_OF_LONG_FRAME));
                             let meta = FrameMeta { whole: Some(MAX_FRAME as u64), ..meta };
                             complete.push((Event { kind: String::new(), data: head }, meta));
                         }
-                        Err(TooLong::Endless) => break,
                     }
                 }
             }
@@ -243,7 +242,7 @@ impl BodyRecord {
         if let Content::Document { text, whole, .. } = &self.content
             && !text.iter().all(u8::is_ascii_whitespace)
         {
-            batch.frame(FrameMeta { whole: *whole, ..self.meta }, text, masking);
+            batch.frame(FrameMeta { whole: whole.or(self.meta.whole), ..self.meta }, text, masking);
         }
         let is_opaque = self.decoder.is_opaque() && self.received > 0;
         let is_stream = matches!(self.content, Content::Events(_));
@@ -269,6 +268,12 @@ impl BodyRecord {
         }
         details
     }
+}
+
+/// Whether a content type means one JSON document, in contrast to a stream of them.
+fn is_json(kind: &str) -> bool {
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    essence == "application/json" || essence.ends_with("+json")
 }
 
 fn append(text: &mut Vec<u8>, whole: &mut Option<u64>, piece: &[u8]) {

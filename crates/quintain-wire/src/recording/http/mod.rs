@@ -1,4 +1,4 @@
-//! Stands in for a URL: forwards every request of every path to the server's origin, and streams the response back.
+//! Runs in front of a URL: forwards every request of every path to the server's origin, and streams the response back.
 //! Method, path, query, headers and bodies stay as they are, except `Host` and the headers that concern one connection only.
 
 mod body;
@@ -39,7 +39,7 @@ use self::guard::Guard;
 use self::sessions::Sessions;
 pub(in crate::recording) use self::upstream::Body;
 use self::upstream::{Partner, Upstream};
-use super::capture::{Batch, Capture, FrameMeta, Side};
+use super::capture::{Capture, FrameMeta, Side};
 use super::{HEAD_OF_LONG_FRAME, MAX_FRAME};
 
 /// Headers that concern one connection and are not forwarded, besides those that `Connection` names.
@@ -58,7 +58,7 @@ const MAX_HEADERS: usize = 1_000;
 /// Code of JSON-RPC errors that the proxy itself responds with.
 const PROXY_ERROR: i64 = -32_000;
 
-/// The server to stand in for.
+/// The server behind the proxy.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub url: Url,
@@ -210,13 +210,19 @@ impl Proxy {
         let (head, mut incoming) = request.into_parts();
         let is_chunked = head.headers.contains_key(TRANSFER_ENCODING);
         let mut body = BytesMut::new();
-        while !incoming.is_end_stream() && body.len() <= MAX_FRAME {
-            let Some(frame) = incoming.frame().await.transpose()? else { break };
+        // A body without an announced length shows its end only when it is read.
+        let mut has_ended = incoming.is_end_stream();
+        while !has_ended && body.len() <= MAX_FRAME {
+            let Some(frame) = incoming.frame().await.transpose()? else {
+                has_ended = true;
+                break;
+            };
             if let Ok(data) = frame.into_data() {
                 body.extend_from_slice(&data);
             }
         }
-        let rest = (!incoming.is_end_stream()).then_some(incoming);
+        has_ended |= incoming.is_end_stream();
+        let rest = (!has_ended).then_some(incoming);
         Ok(Received { exchange, head, body: body.freeze(), rest, is_chunked })
     }
 
@@ -233,13 +239,13 @@ impl Proxy {
         let (via, session) = self.sessions.of_request(path, &head.headers);
         let meta =
             FrameMeta { exchange: Some(*exchange), session, ..FrameMeta::new(Side::Client, via) };
-        let mut batch = Batch::default();
-        batch.note("request", details, masking);
-        self.capture.write(batch);
+        let meta = FrameMeta { whole: rest.is_some().then_some(body.len() as u64), ..meta };
+        self.capture.note("request", details);
         if !body.is_empty() {
             let on_event: OnEvent = Box::new(|_, _| {});
             let mut record = BodyRecord::new(self.capture.clone(), meta, &head.headers, on_event);
-            record.add(if rest.is_some() { &body[..HEAD_OF_LONG_FRAME] } else { body });
+            let head = if rest.is_some() { body.len().min(HEAD_OF_LONG_FRAME) } else { body.len() };
+            record.add(&body[..head]);
             record.end(if rest.is_some() { "too long to record" } else { "complete" });
         }
     }

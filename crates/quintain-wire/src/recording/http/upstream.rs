@@ -11,7 +11,6 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
-use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
@@ -59,7 +58,7 @@ impl Upstream {
             let provider = Arc::new(rustls::crypto::ring::default_provider());
             let config = rustls::ClientConfig::builder_with_provider(provider)
                 .with_safe_default_protocol_versions()
-                .and_then(|builder| builder.with_platform_verifier());
+                .and_then(rustls_platform_verifier::BuilderVerifierExt::with_platform_verifier);
             let mut config = config.map_err(|error| error.to_string())?.with_no_client_auth();
             config.alpn_protocols = vec![b"http/1.1".to_vec()];
             let name = ServerName::try_from(host.clone()).map_err(|error| error.to_string())?;
@@ -151,7 +150,8 @@ impl Partner {
                     Err(mut error) => {
                         let unsent = error.take_message().is_some();
                         let error = error.into_error();
-                        if !unsent && !(idle && is_closed(&error)) {
+                        let is_taken = !unsent && (!idle || !is_closed(&error));
+                        if is_taken {
                             return Err(self.no_response(error));
                         }
                     }

@@ -187,8 +187,9 @@ impl Number {
         if kept.is_empty() {
             return Some(Self { is_negative: false, digits: String::new(), exponent: 0 });
         }
-        let zeros = (digits.len() - kept.len()) as i64;
-        let exponent = exponent.checked_sub(fraction.len() as i64)?.checked_add(zeros)?;
+        let zeros = i64::try_from(digits.len() - kept.len()).ok()?;
+        let places = i64::try_from(fraction.len()).ok()?;
+        let exponent = exponent.checked_sub(places)?.checked_add(zeros)?;
         Some(Self { is_negative, digits: kept.trim_start_matches('0').to_owned(), exponent })
     }
 }

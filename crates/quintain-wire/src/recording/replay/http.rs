@@ -109,6 +109,11 @@ impl Session {
         }
     }
 
+    /// Whether a client reads the stream.
+    fn is_open(&self) -> bool {
+        self.stream().open.as_ref().is_some_and(|open| !open.is_closed())
+    }
+
     /// Opens the stream; an earlier one ends.
     fn open(&self) -> mpsc::UnboundedReceiver<Bytes> {
         let (open, events) = mpsc::unbounded_channel();
@@ -184,7 +189,7 @@ impl Server {
     fn start(&self) -> Option<(String, Arc<Session>)> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
-        let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = format!("{:032x}", u128::from_be_bytes(bytes));
         let session = Session::new(&self.recorded);
         let mut sessions = self.sessions();
         if sessions.len() >= MAX_SESSIONS {
@@ -354,7 +359,7 @@ async fn respond(
     let accepts = |kind: &str| accepted.contains(kind) || accepted.contains("*/*");
     let needs = |(_, reply): &(Message, Reply)| match reply {
         Reply::Own(_) => false,
-        Reply::Recorded(call) => session.player.needs_stream(*call),
+        Reply::Recorded(call) => session.player.needs_stream(*call, session.is_open()),
     };
     let is_stream =
         accepts("text/event-stream") && (!accepts("application/json") || chosen.iter().any(needs));
@@ -376,9 +381,9 @@ async fn respond(
     }
     let (open, events) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        let (own, other) = (open.clone(), apart.clone());
+        let (own, other, of) = (open.clone(), apart.clone(), session.clone());
         let out: Out = Arc::new(move |sent: Sent| {
-            if sent.apart {
+            if sent.apart && of.is_open() {
                 other(sent);
             } else if sent.is_message {
                 let _ = own.send(event("message", &sent.text));
@@ -435,6 +440,6 @@ fn too_many_sessions() -> Response<Body> {
     refuse(StatusCode::SERVICE_UNAVAILABLE, INVALID_REQUEST, "too many sessions")
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: impl http::header::AsHeaderName) -> Option<&'h str> {
+fn text(headers: &HeaderMap, name: impl http::header::AsHeaderName) -> Option<&str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }

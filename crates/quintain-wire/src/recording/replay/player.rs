@@ -16,7 +16,7 @@ use crate::era::Version;
 use crate::recording::json_text::{edited, place_of, quoted};
 
 /// How long to wait for the client's response to a request of the server.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Pauses of the recording are shortened to this. Some clients drop a notification that the answer follows at once.
 const LONGEST_PAUSE: f64 = 0.01;
 const SHORTEST_PAUSE: f64 = 0.001;
@@ -102,10 +102,12 @@ impl Player {
         Reply::Recorded(found[turn])
     }
 
-    /// Whether a call is more than its answer on the stream of the request.
-    pub(super) fn needs_stream(&self, call: usize) -> bool {
+    /// Whether a call is more than its answer on the stream of the request. Without another stream, everything is sent on
+    /// that one.
+    pub(super) fn needs_stream(&self, call: usize, has_other: bool) -> bool {
         let call = &self.script.calls[call];
-        let is_sent = |step: &Step| matches!(step.action, Action::Send(_)) && !step.apart;
+        let is_sent =
+            |step: &Step| matches!(step.action, Action::Send(_)) && !(step.apart && has_other);
         call.answer.is_none() || call.before.iter().any(is_sent)
     }
 

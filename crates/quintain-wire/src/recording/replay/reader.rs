@@ -22,6 +22,8 @@ pub(super) struct RecordedFrame {
     pub(super) exchange: Option<String>,
     pub(super) session: Option<String>,
     pub(super) is_stdio: bool,
+    /// Whether all messages of a session come on the same stream: not over streamable HTTP.
+    pub(super) is_one_stream: bool,
     /// Kind of the event, unless it is a message.
     pub(super) event: Option<String>,
     /// JSON, or the text where it is not JSON.
@@ -79,7 +81,7 @@ pub(super) fn read(mut file: impl BufRead) -> io::Result<CaptureContent> {
             Ok(line) => add(line, &mut part, &mut content),
             Err(_) if !is_whole => {}
             Err(error) => {
-                content.problems.push(format!("line {number} is not a line of a capture: {error}"))
+                content.problems.push(format!("line {number} is not a line of a capture: {error}"));
             }
         }
     }
@@ -117,13 +119,17 @@ fn add(line: Line<'_>, part: &mut usize, content: &mut CaptureContent) {
         _ => return,
     };
     let raw = frame.get();
+    let transport = text(line.transport).unwrap_or_else(|| "stdio".to_owned());
+    // Other programs do not number the exchanges, and then nothing shows which stream a message came on.
+    let is_one_stream = transport != "http" || line.exchange.is_none();
     content.frames.push(RecordedFrame {
         at: line.t.and_then(|t| t.as_f64()).unwrap_or_default(),
         is_client,
         part: *part,
         exchange: line.exchange.map(|exchange| exchange.to_string()),
         session: line.session.map(|session| session.to_string()),
-        is_stdio: text(line.transport).is_none_or(|transport| transport == "stdio"),
+        is_stdio: transport == "stdio",
+        is_one_stream,
         event: text(line.event).filter(|kind| kind != "message"),
         text: if raw.starts_with('"') { decoded(raw).into_owned() } else { raw.to_owned() },
     });

@@ -4,7 +4,7 @@
 //! A message that the server sent unasked belongs to the request whose token, stream or subscription it names, else to the
 //! request that was answered next, else to what happened last.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::canonical::Json;
 use super::message::{Message, MessageKind, messages};
@@ -46,7 +46,7 @@ pub(super) struct Step {
 
 #[derive(Debug, Clone)]
 pub(super) enum Action {
-    Send(Message),
+    Send(Box<Message>),
     /// Wait for the client's response to the request with this recorded id.
     Wait(String),
     /// A line that is not a message.
@@ -145,7 +145,7 @@ pub(super) fn version_of(params: Option<&str>) -> Option<Version> {
 
 /// Parameters without what differs from call to call: the progress token, and absent values written as null or as empty.
 fn comparable(params: Option<&str>, without_meta: bool) -> Json {
-    let mut params = params.map_or(Json::Map(Default::default()), Json::read);
+    let mut params = params.map_or(Json::Map(BTreeMap::new()), Json::read);
     if let Json::Map(entries) = &mut params {
         if let Some(Json::Map(meta)) = entries.get_mut("_meta") {
             meta.remove("progressToken");
@@ -157,7 +157,7 @@ fn comparable(params: Option<&str>, without_meta: bool) -> Json {
         };
         entries.retain(|name, value| !is_absent(name, value));
     } else if params == Json::Null {
-        params = Json::Map(Default::default());
+        params = Json::Map(BTreeMap::new());
     }
     if without_meta { self::without_meta(params) } else { params }
 }
@@ -291,7 +291,7 @@ impl Builder {
                 MessageKind::Request(_) => message.id().map(|id| Self::key(frame, id)),
                 _ => None,
             };
-            return self.place(Action::Send(message), asked, frame);
+            return self.place(Action::Send(Box::new(message)), asked, frame);
         }
         let Some(call) = message.id().and_then(|id| self.call_of(id, frame)) else {
             // An error without an id, such as for a line that was not JSON.
@@ -335,7 +335,7 @@ impl Builder {
             Action::Send(message) => self.owner(message, frame),
             _ => None,
         };
-        let apart = owner.is_none() && !frame.is_stdio;
+        let apart = owner.is_none() && !frame.is_one_stream;
         let step = self.step(action, frame, apart);
         let place = match owner {
             Some(call) if self.script.calls[call].answer.is_some() => Some(Place::After(call)),

@@ -105,15 +105,13 @@ fn plan(client: &str, args: &Args, app: &App) -> Result<Plan, Stop> {
     let configs = scan::configurations(app);
     let own: Vec<&Config> = configs.iter().filter(|config| config.client.id == known.id).collect();
     let (config, entry) = choose(&own, args.server.as_deref(), known.title)?;
-    let capture = match &args.output {
-        Some(file) => app.context.cwd.join(file),
-        None => {
-            let folder = app.context.state_dir();
-            let folder = folder.ok_or_else(|| {
-                stop("no folder for captures", Some("name a file with `-o`".into()))
-            })?;
-            folder.join("captures").join(format!("{}-{}", known.id, file_name(&entry.name)))
-        }
+    let capture = if let Some(file) = &args.output {
+        app.context.cwd.join(file)
+    } else {
+        let help = || Some("name a file with `-o`".to_owned());
+        let folder =
+            app.context.state_dir().ok_or_else(|| stop("no folder for captures", help()))?;
+        folder.join("captures").join(format!("{}-{}", known.id, file_name(&entry.name)))
     };
     let program = app.context.program_for_files().display().to_string();
     let (new, by_hand, advice) = match &entry.launch {

@@ -1,4 +1,4 @@
-//! `quintain record`: stands in for an MCP server and records what passes, or serves a recording as a mock server.
+//! `quintain record`: runs in front of an MCP server and records what passes, or serves a recording as a mock server.
 
 mod child;
 mod http;
@@ -23,7 +23,7 @@ use crate::exit::Exit;
 
 /// Record what passes between an MCP client and a server, or replay a recording
 ///
-/// Stands in for a command on standard input and output, or for a URL, so that any host (Claude Code, VS Code, Cursor) can
+/// Runs in front of a command on standard input and output, or of a URL, so that any host (Claude Code, VS Code, Cursor) can
 /// use it instead of the server. Passes every byte on unchanged and writes a capture: one JSON line per message, before
 /// the message is passed on. Secrets are masked in the capture only. An existing capture is continued; a file that is
 /// not a capture is never changed.
@@ -64,7 +64,7 @@ pub(super) struct Args {
     /// Start the command as the child of this process, and end with it
     #[arg(long, value_name = "PID", hide = true)]
     child_of: Option<u32>,
-    /// URL of the MCP server to stand in for
+    /// URL of the MCP server to record
     #[arg(long, value_name = "URL", conflicts_with = "command", help_heading = "Target")]
     url: Option<String>,
     /// Header to add to requests for a URL target, unless the client sends it; repeatable
@@ -144,7 +144,7 @@ async fn record(args: &Args, app: &App) -> Exit {
     exit
 }
 
-/// What to stand in for.
+/// What to record.
 enum Subject {
     Command(stdio::Command),
     Url { url: String, headers: Vec<(String, String)> },

@@ -15,6 +15,23 @@ use super::App;
 const SHORTEST_VARIABLE: usize = 8;
 /// Shorter cookies say nothing.
 const SHORTEST_COOKIE: usize = 4;
+/// Ends of names that mean a credential and nothing else, without case, dashes and underscores.
+const ENDINGS: [&str; 14] = [
+    "accesskey",
+    "accesstoken",
+    "apikey",
+    "apitoken",
+    "authtoken",
+    "authorization",
+    "bearertoken",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "secretkey",
+    "sessiontoken",
+];
 /// Headers that always contain credentials.
 const CREDENTIALS: [&str; 4] = ["authorization", "proxy-authorization", "cookie", "set-cookie"];
 /// Headers whose names only look like that.
@@ -38,7 +55,7 @@ impl SecretRules for DetectorRules {
     }
 
     fn of_member(&self, name: &str, value: &str) -> Vec<SecretString> {
-        if is_credential(name) && is_secret(name, value) {
+        if (is_credential(name) || ends_like_credential(name)) && is_secret(name, value) {
             of_value(value).into_iter().map(|secret| secret.value).collect()
         } else {
             Vec::new()
@@ -61,10 +78,17 @@ impl SecretRules for DetectorRules {
     }
 }
 
-/// Masks the values of variables that are named like credentials.
+/// Whether a name such as `x-api-key` or `dbPassword` ends with the name of a credential. `nextPageToken` does not.
+fn ends_like_credential(name: &str) -> bool {
+    let name = name.replace(['-', '_', '.'], "").to_ascii_lowercase();
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Masks the values of variables that are named like credentials, and credentials in URLs.
 pub(super) fn learn_environment(app: &App) {
     for (name, value) in &app.context.env {
-        if names_a_secret(name) && value.len() >= SHORTEST_VARIABLE {
+        let is_named = names_a_secret(name) && value.len() >= SHORTEST_VARIABLE;
+        if is_named || value.contains("://") {
             learn(&of_named(name, value), &app.redactor);
         }
     }
@@ -72,12 +96,12 @@ pub(super) fn learn_environment(app: &App) {
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret as _;
+    use secrecy::ExposeSecret;
 
     use super::*;
 
     fn texts(found: &[SecretString]) -> Vec<&str> {
-        found.iter().map(|secret| secret.expose_secret()).collect()
+        found.iter().map(ExposeSecret::expose_secret).collect()
     }
 
     #[test]
@@ -106,7 +130,17 @@ mod tests {
         let rules = DetectorRules::default();
         assert!(!rules.of_member("password", "hunter2").is_empty());
         assert!(!rules.of_member("access_token", "abcdefgh").is_empty());
-        for name in ["progressToken", "cursor", "nextCursor", "requestState", "tokens", "key"] {
+        assert!(!rules.of_member("X-Api-Key", "abcdefgh").is_empty());
+        assert!(!rules.of_member("dbPassword", "abcdefgh").is_empty());
+        for name in [
+            "progressToken",
+            "nextPageToken",
+            "cursor",
+            "nextCursor",
+            "requestState",
+            "tokens",
+            "key",
+        ] {
             assert!(rules.of_member(name, "abcdefgh12345678").is_empty(), "{name}");
         }
     }

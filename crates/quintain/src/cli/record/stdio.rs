@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::{App, child};
 use crate::exit::Exit;
 
-/// The command to stand in for. It inherits the environment and the working directory, as if it was started directly.
+/// The command to record. It inherits the environment and the working directory, as if it was started directly.
 pub(super) struct Command {
     program: OsString,
     words: Vec<OsString>,

@@ -100,7 +100,7 @@ fn events() -> Result<(), Failed> {
     let (proceed, wait) = mpsc::channel::<()>();
     let wait = std::sync::Mutex::new(wait);
     let server = Upstream::start(move |_, _, stream| {
-        let wait = wait.lock().unwrap();
+        let wait = wait.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
         for piece in [
             "data: {\"id\":1,",
@@ -327,7 +327,7 @@ fn secrets() -> Result<(), Failed> {
     })?;
     let folder = folder()?;
     let url = format!("http://user:{CANARY}p@{}/mcp?api_key={CANARY}q", server.address)
-        .replace("+", "%2B");
+        .replace('+', "%2B");
     let url = url.replacen("/Zt4Kw2mp@", "%2FZt4Kw2mp@", 1);
     let recorder = recorder(folder.path(), &url)?;
     let headers = format!(

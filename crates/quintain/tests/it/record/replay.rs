@@ -28,13 +28,16 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// A capture of these frames; `>` is the client.
 fn written(place: &Path, frames: &[&str]) -> Result<(), Failed> {
+    use std::fmt::Write as _;
+
     let mut text = String::new();
     for (number, frame) in frames.iter().enumerate() {
         let (side, frame) = frame.split_at(1);
         let side = if side == ">" { "client" } else { "server" };
-        text += &format!(
-            "{{\"t\":{number},\"direction\":\"{side}\",\"transport\":\"stdio\",\"unknown\":[],\"frame\":{frame}}}\n"
-        );
+        writeln!(
+            text,
+            "{{\"t\":{number},\"direction\":\"{side}\",\"transport\":\"stdio\",\"unknown\":[],\"frame\":{frame}}}"
+        )?;
     }
     Ok(fs::write(place.join("c.jsonl"), text)?)
 }
@@ -138,7 +141,8 @@ fn tokens() -> Result<(), Failed> {
         writeln!(stdin, r#"{{"jsonrpc":"2.0","id":{id},"method":"work","params":{{{meta}}}}}"#)?;
         if !token.is_empty() {
             let progress: Value = serde_json::from_str(&next()?)?;
-            ensure(progress["params"]["progressToken"].to_string() == token, &progress)?;
+            let token: Value = serde_json::from_str(token)?;
+            ensure(progress["params"]["progressToken"] == token, &progress)?;
         }
         let asked: Value = serde_json::from_str(&next()?)?;
         ensure(asked["method"] == "sampling/createMessage", &asked)?;

@@ -184,7 +184,7 @@ fn signals() -> Result<(), Failed> {
 
 fn ends() -> Result<(), Failed> {
     let folder = folder()?;
-    // The client still holds its end of the pipe.
+    // The client has not closed its end of the pipe.
     for (method, expected) in [("exit", 3), ("crash", 128 + 11)] {
         let mut session = Session::start(recorder(folder.path(), &["--force"]))?;
         session.send(&format!("{{\"id\":1,\"method\":\"{method}\"}}\n"))?;
