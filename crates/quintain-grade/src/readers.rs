@@ -160,6 +160,11 @@ pub fn by_name(name: &str) -> Option<&'static dyn Reader> {
     READERS.iter().copied().find(|reader| reader.meta().answers_to(name))
 }
 
+/// What is wrong with the frames of a capture: the names of rules, and what each of them finds.
+pub fn protocol_rules() -> &'static [(&'static str, &'static str)] {
+    capture::PROTOCOL_RULES
+}
+
 /// The ids of all formats, for messages.
 pub fn names() -> String {
     READERS.iter().map(|reader| reader.meta().id).collect::<Vec<_>>().join(", ")
