@@ -42,6 +42,26 @@
 //! assert_eq!(mcp_tool_called.name, "create_issue");
 //! ```
 //!
+//! Results of every client will do, because they are written as the JSON of MCP:
+//!
+//! ```
+//! use quintain_grade::case::McpToolCall;
+//! use serde::Serialize;
+//! use serde_json::json;
+//!
+//! // What an SDK returns from `session.call_tool(name, args)`.
+//! #[derive(Serialize)]
+//! #[serde(rename_all = "camelCase")]
+//! struct CallToolResult {
+//!     content: Vec<serde_json::Value>,
+//!     is_error: bool,
+//! }
+//!
+//! let result = CallToolResult { content: vec![json!({"type": "text", "text": "ok"})], is_error: false };
+//! let mcp_tool_called = McpToolCall::new("create_issue", json!({})).result(result);
+//! assert_eq!(mcp_tool_called.result["isError"], false);
+//! ```
+//!
 //! A resource that was read:
 //!
 //! ```

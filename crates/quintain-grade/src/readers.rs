@@ -1,5 +1,28 @@
 //! Readers of traces: each turns one format into traces. One file each; the registry below lists them all. A file is
 //! read record by record in bounded memory, and a record that cannot be read does not affect the others.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//!
+//! use quintain_grade::readers::{ReadOptions, Record, read};
+//!
+//! let file = "{\"input\": \"Hi\", \"actual_output\": \"Hello\"}\nnonsense\n";
+//! let mut seen = Vec::new();
+//! let mut sink = |record| {
+//!     seen.push(match record {
+//!         Record::Trace(trace, place) => format!("{place}: {:?}", trace.answer()),
+//!         Record::Bad(bad) => bad.to_string(),
+//!     });
+//!     ControlFlow::Continue(())
+//! };
+//! let reader = read(file.as_bytes(), "cases.jsonl", None, &ReadOptions::default(), &mut sink)?;
+//! assert_eq!(reader.meta().id, "deepeval");
+//! assert_eq!(
+//!     seen,
+//!     ["cases.jsonl:1:1: Some(\"Hello\")", "cases.jsonl:2:1: the line is not JSON: `nonsense`"]
+//! );
+//! # Ok::<(), quintain_grade::readers::ReadError>(())
+//! ```
 
 use std::io::{self, BufRead, Read as _};
 use std::ops::ControlFlow;
@@ -135,6 +158,11 @@ pub static READERS: &[&dyn Reader] = &[
 /// A format by its id or an alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Reader> {
     READERS.iter().copied().find(|reader| reader.meta().answers_to(name))
+}
+
+/// What is wrong with the frames of a capture: the names of rules, and what each of them finds.
+pub fn protocol_rules() -> &'static [(&'static str, &'static str)] {
+    capture::PROTOCOL_RULES
 }
 
 /// The ids of all formats, for messages.

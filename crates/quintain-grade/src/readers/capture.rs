@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use self::entry::{Entry, Frame};
 use self::session::Session;
+pub(super) use self::session::rules::PROTOCOL_RULES;
 use super::{JsonRecord, MAX_RECORD, Parser, Position, Reader, Sample, Traces};
 use crate::json_input::walk::Path;
 

@@ -26,6 +26,8 @@ struct OpenSession {
     talk: Conversation,
     session: Option<String>,
     bytes: usize,
+    /// The rest of a conversation that is too large says nothing without its start.
+    is_skipped: bool,
 }
 
 impl Parser for ChatParser {
@@ -42,10 +44,15 @@ impl Parser for ChatParser {
                     talk: Conversation::default(),
                     session,
                     bytes: 0,
+                    is_skipped: false,
                 });
+                if open.is_skipped {
+                    return Ok(());
+                }
                 open.bytes += record.bytes.len();
                 if open.bytes > MAX_RECORD {
-                    self.open = None;
+                    open.talk = Conversation::default();
+                    open.is_skipped = true;
                     return Err(format!("the conversation is larger than {} MB", MAX_RECORD >> 20));
                 }
                 message::add(&mut open.talk, message, at)

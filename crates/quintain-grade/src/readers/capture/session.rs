@@ -1,6 +1,6 @@
 //! One session of a client with a server: its messages become calls, lists and violations of the protocol.
 
-mod rules;
+pub(super) mod rules;
 
 use std::collections::{HashMap, HashSet};
 

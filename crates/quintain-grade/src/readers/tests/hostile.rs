@@ -111,6 +111,21 @@ fn large_results_and_long_conversations_are_read() {
 }
 
 #[test]
+fn a_first_line_beyond_the_head_of_the_file_changes_nothing() {
+    let long = format!("{{\"input\": \"q\", \"actual_output\": \"{}\"}}", "x".repeat(600 << 10));
+    for bad in ["{\"input\": \"q", "{\"input\": [1,", "nonsense", "{\"input\": tru}", "{}"] {
+        let text = [&long, CASE, bad, CASE, CASE].join("\n");
+        let (format, records) = read_all(&text);
+        assert_eq!(format, "deepeval");
+        let found: Vec<bool> = records.iter().map(is_bad).collect();
+        // A bracket that is open at the end of the line takes the next record with it.
+        let good = if bad.ends_with(',') { 3 } else { 4 };
+        assert_eq!(found.iter().filter(|bad| !**bad).count(), good, "{bad}: {found:?}");
+        assert!(found[2] && !found[0] && !found[1], "{bad}: {found:?}");
+    }
+}
+
+#[test]
 fn files_that_cannot_be_read_say_why() {
     let error = |text: &[u8]| read_as(text, None, &ReadOptions::default()).unwrap_err().to_string();
     assert_eq!(error(b" \n\n"), "`f.json` is empty");

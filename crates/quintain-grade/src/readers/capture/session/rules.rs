@@ -7,6 +7,16 @@ use super::{Handshake, Session};
 use crate::readers::capture::evidence::{shorten, start_of};
 use crate::readers::capture::rpc::{self, Side};
 
+/// The rules, with what each of them finds. Their ids are `protocol.` and the name.
+pub(crate) static PROTOCOL_RULES: &[(&str, &str)] = &[
+    ("malformed", "a message is not valid JSON-RPC 2.0, or not valid in this version of MCP"),
+    ("unknown-response", "a response belongs to no request, or to one that was answered before"),
+    ("duplicate-id", "a request uses the id of an earlier one"),
+    ("before-initialize", "a request is sent before the session is initialized"),
+    ("undeclared-capability", "a request needs a capability that the peer did not declare"),
+    ("no-response", "a request is never answered"),
+];
+
 /// A hostile capture must not make a trace of faults alone.
 const MAX_FAULTS: usize = 1000;
 
@@ -103,6 +113,10 @@ impl Session {
         message: String,
         evidence: String,
     ) {
+        debug_assert!(
+            PROTOCOL_RULES.iter().any(|(known, _)| *known == rule),
+            "{rule} is not listed"
+        );
         if self.trace.protocol.len() < MAX_FAULTS {
             let evidence = shorten(evidence);
             let rule = rule.to_owned();
