@@ -139,9 +139,8 @@ pub(crate) fn effect(call: &CallView<'_>) -> Effect {
     match by_words(&name) {
         Effect::Unknown => {
             // `departures`, `prices`: the name of what is listed.
-            let is_list = |word: &String| {
-                word.len() > 4 && word.ends_with('s') && !word.ends_with("ss")
-            };
+            let is_list =
+                |word: &String| word.len() > 4 && word.ends_with('s') && !word.ends_with("ss");
             if name.len() == 1 && name.iter().all(is_list) {
                 return Effect::Reads;
             }

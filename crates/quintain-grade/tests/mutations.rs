@@ -1,6 +1,8 @@
 //! Clean traces must raise no finding of warning or above; every mutation of them must be found at the right call.
 //! `TABLE=1 cargo test -p quintain-grade --test mutations -- --nocapture` prints the table of the documentation.
 
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
 mod corpus;
 mod mutation;
 
