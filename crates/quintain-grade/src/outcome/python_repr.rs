@@ -192,12 +192,12 @@ impl<'t> ReprParser<'t> {
     }
 
     fn string(&mut self) -> Option<Value> {
-        let quote = char::from(self.peek()?);
+        let quote = self.peek()?;
         self.at += 1;
         let mut out = String::new();
         loop {
             let rest = self.rest();
-            let Some(next) = rest.find([quote, '\\']) else {
+            let Some(next) = memchr::memchr2(quote, b'\\', rest.as_bytes()) else {
                 out.push_str(rest);
                 self.at = self.text.len();
                 self.is_cut = true;
@@ -205,7 +205,7 @@ impl<'t> ReprParser<'t> {
             };
             out.push_str(&rest[..next]);
             self.at += next + 1;
-            if rest[next..].starts_with(quote) {
+            if rest.as_bytes()[next] == quote {
                 return Some(Value::String(out));
             }
             if self.escape(&mut out).is_none() {
