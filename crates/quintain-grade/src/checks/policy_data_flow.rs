@@ -17,6 +17,7 @@ use super::{Checked, Fault, TraceCheck};
 use crate::policy::CallPolicy;
 use crate::values::known::embedded;
 use crate::values::leaves::{Leaf, leaves};
+use crate::values::pieces::pieces;
 use crate::values::word_list::WordList;
 use crate::view::{CallView, View};
 
@@ -279,9 +280,10 @@ fn sensitive(view: &View<'_>) -> Vec<Sensitive> {
         .filter(|message| message.role != Role::Assistant)
         .map(|message| message.text.to_lowercase())
         .collect();
+    let sent = sent(view);
     for call in &view.calls {
         let (Some(server), Some(result)) = (call.server(), call.call.result()) else { continue };
-        for (text, kind, shown, is_secret) in values(result) {
+        for (text, kind, shown, is_secret) in values(result, &sent) {
             let key = text.to_lowercase();
             if let Some(place) = places.get(&key) {
                 let sources = &mut found[*place].sources;
@@ -303,8 +305,46 @@ fn sensitive(view: &View<'_>) -> Vec<Sensitive> {
     found
 }
 
+/// Parts of texts by which a sensitive value would be recognised: addresses, long digits and mixtures of letters and digits.
+/// Detectors are slow; a result that shares none of them with any argument need not be searched.
+fn marks(text: &str) -> impl Iterator<Item = String> {
+    pieces(text).into_iter().map(|piece| piece.of(text)).flat_map(|piece| {
+        let address = piece.contains('@').then(|| piece.to_lowercase());
+        let parts = piece.split(|c: char| !c.is_alphanumeric()).filter(|part| is_mark(part));
+        // The end of a number stays the same, however its digits are grouped.
+        let ends = parts.map(|part| part[part.ceil_char_boundary(part.len() - 4)..].to_lowercase());
+        address.into_iter().chain(ends).collect::<Vec<_>>()
+    })
+}
+
+fn is_mark(part: &str) -> bool {
+    let digits = part.bytes().filter(u8::is_ascii_digit).count();
+    let is_year = part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
+    digits >= 4 && !is_year || part.len() >= 6 && digits > 0 || part.len() >= 20
+}
+
+/// The marks of all arguments, also of what is encoded in them.
+fn sent(view: &View<'_>) -> HashSet<String> {
+    let mut found = HashSet::new();
+    for args in view.calls.iter().filter_map(|call| call.call.args.json()) {
+        for leaf in leaves(args) {
+            let Some(text) = text_of(leaf.value) else { continue };
+            found.extend(marks(&text));
+            let encoded = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '+' && c != '/');
+            for word in encoded.filter(|word| word.len() >= 8) {
+                let decoded = STANDARD_NO_PAD
+                    .decode(word)
+                    .ok()
+                    .and_then(|bytes| String::from_utf8(bytes).ok());
+                found.extend(decoded.iter().flat_map(|text| marks(text)));
+            }
+        }
+    }
+    found
+}
+
 /// The secrets and personal data of a result: by their form, and by the names of their fields.
-fn values(result: &Value) -> Vec<(String, &'static str, String, bool)> {
+fn values(result: &Value, sent: &HashSet<String>) -> Vec<(String, &'static str, String, bool)> {
     let mut found = Vec::new();
     let mut rest = MAX_TEXT;
     let mut open = vec![(String::new(), result.clone())];
@@ -323,6 +363,9 @@ fn values(result: &Value) -> Vec<(String, &'static str, String, bool)> {
                 {
                     found.push((text.clone(), "credential", masked(&text), true));
                 }
+                if !marks(&text).any(|mark| sent.contains(&mark)) {
+                    continue;
+                }
                 let hits = detect::scan(&text, detect::all());
                 found.extend(hits.iter().filter(|hit| is_told(hit, &text)).map(|hit| {
                     let is_secret = is_secret(hit.kind);
@@ -333,7 +376,9 @@ fn values(result: &Value) -> Vec<(String, &'static str, String, bool)> {
             Value::Object(fields) => {
                 for (name, value) in fields {
                     // Detectors look at the words before a value.
-                    if let Value::String(text) = &value {
+                    let text =
+                        value.as_str().filter(|text| marks(text).any(|mark| sent.contains(&mark)));
+                    if let Some(text) = text {
                         let line = format!("{name}: {text}");
                         let hits = detect::scan(&line, detect::all());
                         let named =

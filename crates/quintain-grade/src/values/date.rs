@@ -74,19 +74,25 @@ pub fn month(word: &str) -> Option<u8> {
     if word.len() < 3 || word.len() > 10 {
         return None;
     }
-    let lower = word.to_lowercase();
-    let lower = if lower == "sept" { "sep" } else { &lower };
-    let english = NAMES.iter().position(|(short, long)| lower == *short || lower == *long);
-    let foreign = || FOREIGN.iter().find(|(name, _)| *name == lower).map(|(_, number)| *number);
-    english.and_then(|index| u8::try_from(index + 1).ok()).or_else(foreign)
+    let begins = word.chars().next().is_some_and(|c| "jfmasondeJFMASONDE".contains(c));
+    if !begins {
+        return None;
+    }
+    let english = NAMES.iter().position(|(short, long)| {
+        word.eq_ignore_ascii_case(short) || word.eq_ignore_ascii_case(long)
+    });
+    let english = english.or_else(|| word.eq_ignore_ascii_case("sept").then_some(8));
+    let lower = || word.to_lowercase();
+    let foreign = || FOREIGN.iter().find(|(name, _)| name.len() == word.len() && *name == lower());
+    let found = english.and_then(|index| u8::try_from(index + 1).ok());
+    found.or_else(|| foreign().map(|(_, number)| *number))
 }
 
 /// Words that leave the day to the reader: whoever uses them may mean any day.
 pub fn is_relative(word: &str) -> bool {
     static WORDS: WordList = WordList::new(
         "today tonight tomorrow yesterday now weekend monday tuesday wednesday thursday friday \
-         saturday sunday mon tue wed thu fri recent recently lately upcoming ago ytd q1 q2 q3 q4 \
-         christmas easter heute morgen gestern montag dienstag mittwoch donnerstag freitag \
+         saturday sunday mon tue wed thu fri recent recently lately upcoming ago ytd christmas easter heute morgen gestern montag dienstag mittwoch donnerstag freitag \
          samstag sonntag hoy mañana ayer demain hier lunes lundi fortnight",
     );
     WORDS.has(word)
@@ -165,6 +171,39 @@ pub fn is_relative_time(word: &str) -> bool {
             | "o'clock"
             | "oclock"
     )
+}
+
+/// The first month of a quarter: `Q2`.
+pub fn quarter(word: &str) -> Option<u8> {
+    let number: u8 = word.strip_prefix(['q', 'Q'])?.parse().ok()?;
+    (1..=4).contains(&number).then_some(number * 3 - 2)
+}
+
+/// The seconds of a duration in the form of ISO 8601: `PT3H35M`, `P2D`.
+pub fn iso_duration(text: &str) -> Option<f64> {
+    let rest = text.strip_prefix('P').filter(|rest| !rest.is_empty() && rest.len() < 30)?;
+    let (mut total, mut digits, mut in_time) = (0.0, String::new(), false);
+    for c in rest.chars() {
+        let size = match c {
+            'T' => {
+                in_time = true;
+                continue;
+            }
+            '0'..='9' | '.' => {
+                digits.push(c);
+                continue;
+            }
+            'W' => 604_800.0,
+            'D' => 86_400.0,
+            'H' => 3600.0,
+            'M' if in_time => 60.0,
+            'S' => 1.0,
+            _ => return None,
+        };
+        total += digits.parse::<f64>().ok()? * size;
+        digits.clear();
+    }
+    (digits.is_empty() && rest.len() > 1).then_some(total)
 }
 
 /// The days that a text of digits and separators may mean: `2026-05-03`, `05/03/2026`, `3.5.26`, `20260503`.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::date;
 use super::known::embedded;
-use super::token::{Kind, Number, tokens};
+use super::token::{Kind, Number, Token, tokens};
 use super::units::{self, Unit};
 
 /// How a number follows from others.
@@ -240,7 +240,7 @@ pub fn of_object(fields: &Map<String, Value>, emit: &mut impl FnMut(Derivation, 
 }
 
 /// What follows from a text of several lines: their number, and the sums of columns if it is a table or a list.
-pub fn of_text(text: &str, emit: &mut impl FnMut(Derivation, f64)) {
+pub fn of_text(text: &str, found: &[Token<'_>], emit: &mut impl FnMut(Derivation, f64)) {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     if lines.len() < 2 {
         return;
@@ -251,43 +251,50 @@ pub fn of_text(text: &str, emit: &mut impl FnMut(Derivation, f64)) {
     if bullets > 1 {
         emit(Derivation::Count, bullets as f64);
     }
+    of_table(&lines, emit);
+    // The first and the last number of each line are columns, too.
+    let (mut first, mut last) = (Column::default(), Column::default());
+    let (mut line_end, mut pending): (usize, Option<f64>) = (0, None);
+    for token in found {
+        let Kind::Number(number) = &token.kind else { continue };
+        let value = number.readings.first.value;
+        if token.start >= line_end {
+            pending.into_iter().for_each(|value| last.add(value));
+            first.add(value);
+            line_end = text[token.start..].find('\n').map_or(text.len(), |at| token.start + at);
+        }
+        pending = Some(value);
+    }
+    pending.into_iter().for_each(|value| last.add(value));
+    [first, last].iter().for_each(|column| column.emit(emit));
+}
+
+/// The columns of lines with separators.
+fn of_table(lines: &[&str], emit: &mut impl FnMut(Derivation, f64)) {
     let mark = ['|', '\t', ';', ','].into_iter().find(|mark| {
         let rows = lines.iter().filter(|line| line.contains(*mark)).count();
         rows >= 2 && rows * 2 > lines.len()
     });
+    let Some(mark) = mark else { return };
     let mut columns: Vec<Column> = Vec::new();
-    let (mut first, mut last) = (Column::default(), Column::default());
     let mut rows = 0;
     for line in lines.iter().take(MAX_GROUPED) {
-        if let Some(mark) = mark {
-            let cells = line.trim().trim_matches(mark).split(mark);
-            rows += usize::from(line.contains(mark) && !line.contains("---"));
-            for (index, cell) in cells.enumerate().take(MAX_FIELDS) {
-                if columns.len() <= index {
-                    columns.push(Column::default());
-                }
-                if let Some(value) = number(cell.trim().trim_matches('"')) {
-                    columns[index].add(value.readings.first.value);
-                }
+        rows += usize::from(line.contains(mark) && !line.contains("---"));
+        let cells = line.trim().trim_matches(mark).split(mark);
+        for (index, cell) in cells.enumerate().take(MAX_FIELDS) {
+            if columns.len() <= index {
+                columns.push(Column::default());
             }
-        }
-        {
-            let found: Vec<f64> = tokens(line)
-                .iter()
-                .filter_map(|token| match &token.kind {
-                    Kind::Number(number) => Some(number.readings.first.value),
-                    _ => None,
-                })
-                .collect();
-            found.first().into_iter().for_each(|value| first.add(*value));
-            found.last().into_iter().for_each(|value| last.add(*value));
+            if let Some(value) = number(cell.trim().trim_matches('"')) {
+                columns[index].add(value.readings.first.value);
+            }
         }
     }
     if rows > 1 {
         emit(Derivation::Count, rows as f64);
         emit(Derivation::Count, (rows - 1) as f64);
     }
-    columns.iter().chain([&first, &last]).for_each(|column| column.emit(emit));
+    columns.iter().for_each(|column| column.emit(emit));
 }
 
 /// Whether a line is an item of a list.
@@ -340,7 +347,7 @@ mod tests {
     fn tables_and_lists_in_text_have_columns() {
         let collect = |text: &str| {
             let mut found = Vec::new();
-            of_text(text, &mut |how, value| found.push((how, value)));
+            of_text(text, &tokens(text), &mut |how, value| found.push((how, value)));
             found
         };
         assert!(collect("name,qty\nnut,4\nbolt,6").contains(&(Derivation::Sum, 10.0)));

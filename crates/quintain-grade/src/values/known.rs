@@ -1,7 +1,7 @@
 //! All values of a trace, each with the first step at which the application could know it. Built once; checks ask it.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hasher as _};
 
 use quintain_evidence::trace::{Args, Call, CallOutcome, Role, Trace, TraceStep};
 use serde_json::Value;
@@ -130,7 +130,7 @@ impl Known {
 
     /// Whether a text was known, without regard to case.
     pub fn word(&self, text: &str, before: usize) -> bool {
-        is_before(self.words.get(&hash(&text.to_lowercase())), before)
+        is_before(self.words.get(&hash(text)), before)
     }
 
     /// Whether a part of a name was known: as a whole, without its ending, or all its words.
@@ -294,7 +294,7 @@ impl Known {
 
     /// The step at which a text was first known.
     pub fn since(&self, text: &str) -> Option<usize> {
-        self.words.get(&hash(&text.to_lowercase())).map(|step| *step as usize)
+        self.words.get(&hash(text)).map(|step| *step as usize)
     }
 
     /// The step at which a number was first known, perhaps rounded or in another unit.
@@ -419,7 +419,7 @@ impl Known {
 
     /// Whether the user named a file of this type.
     pub fn named_file(&self, ending: &str, before: usize) -> bool {
-        is_before(self.endings.get(&hash(&ending.to_lowercase())), before)
+        is_before(self.endings.get(&hash(ending)), before)
     }
 
     pub fn longest_list(&self, before: usize) -> usize {
@@ -453,9 +453,15 @@ fn rough_place(value: f64, place: f64) -> f64 {
     place.max(value * 0.02)
 }
 
+/// The same for texts that differ in the case of letters only.
 fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
+    let is_lower = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+    if text.bytes().all(is_lower) {
+        hasher.write(text.as_bytes());
+    } else {
+        hasher.write(text.to_lowercase().as_bytes());
+    }
     hasher.finish()
 }
 
@@ -661,7 +667,7 @@ impl Builder {
         }
         found.iter().for_each(|token| self.token(token));
         if self.origin == Origin::Data {
-            derived::of_text(text, &mut |how, value| self.derived(how, value));
+            derived::of_text(text, &found, &mut |how, value| self.derived(how, value));
             self.list(text.lines().filter(|line| !line.trim().is_empty()).count());
         }
     }
@@ -669,13 +675,20 @@ impl Builder {
     /// What only the words of people mean.
     fn relative(&mut self, found: &[Token<'_>]) {
         let mut last = String::new();
-        for token in found {
+        for (index, token) in found.iter().enumerate() {
             if let Some(ending) = shape::extension(token.text).filter(|_| token.kind == Kind::Path)
             {
-                self.endings.entry(hash(&ending.to_lowercase())).or_insert(self.step);
+                self.endings.entry(hash(ending)).or_insert(self.step);
             }
             let word = token.text.to_lowercase();
             let is_user = self.origin == Origin::User;
+            if let Some(first) = date::quarter(&word) {
+                let year =
+                    found.get(index + 1).and_then(|next| date::full_year(next.text)).unwrap_or(0);
+                (first..first + 3).for_each(|month| {
+                    self.months.entry((year, month)).or_insert(self.step);
+                });
+            }
             if is_user && (date::is_relative(&word) || date::is_relative_pair(&last, &word)) {
                 self.relative_day = self.relative_day.min(self.step);
             }
@@ -705,7 +718,7 @@ impl Builder {
     }
 
     fn word(&mut self, text: &str) {
-        self.words.entry(hash(&text.to_lowercase())).or_insert(self.step);
+        self.words.entry(hash(text)).or_insert(self.step);
     }
 
     /// A name, and its words.
@@ -881,6 +894,9 @@ impl Builder {
     }
 
     fn id(&mut self, text: &str) {
+        if let Some(seconds) = date::iso_duration(text) {
+            self.put(Table::Measured(Dimension::Time), seconds);
+        }
         if let Some(uuid) = shape::uuid(text) {
             self.word(&uuid);
         }

@@ -63,6 +63,11 @@ pub(super) fn ordinal(word: &str) -> Option<f64> {
     WORDS.iter().position(|one| *one == word).map(|index| index as f64 + 1.0)
 }
 
+/// Whether a word may begin a number.
+pub(super) fn may_begin(word: &str) -> bool {
+    matches!(word, "a" | "an" | "per") || cardinal(word).is_some() || ordinal(word).is_some()
+}
+
 /// Reads as many words as belong to one number: its value and how many words it took. The words are in lower case.
 pub(super) fn read(words: &[&str]) -> Option<(f64, usize)> {
     let (mut total, mut group, mut used) = (0.0, cardinal(words.first()?)?, 1);

@@ -220,6 +220,11 @@ impl<'t> Scan<'t> {
     }
 
     fn read_words(&mut self, at: usize) -> Option<usize> {
+        let first = self.word(at);
+        // Most words are no numbers, and this is looked at for every word.
+        if first.len() > 12 || !spoken::may_begin(&first.to_lowercase()) {
+            return None;
+        }
         let lower: Vec<String> = (at..at + 6).map(|at| self.word(at).to_lowercase()).collect();
         let words: Vec<&str> = lower.iter().map(String::as_str).collect();
         if let Some(value) = spoken::ordinal(words[0]) {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use quintain_evidence::lexicon;
 use quintain_evidence::trace::{Args, Role, TraceStep};
 use serde_json::Value;
 
@@ -46,6 +47,13 @@ impl Uses {
         let fresh = known.fresh();
         let positions: HashMap<usize, usize> =
             view.calls.iter().map(|call| (call.step, call.position)).collect();
+        // Words that the application used itself say nothing about the result.
+        let mut own: HashSet<(usize, String)> = HashSet::new();
+        for call in &view.calls {
+            let args = call.call.args.json().map(ToString::to_string).unwrap_or_default();
+            let words = lexicon::words(&call.call.name).into_iter().chain(lexicon::words(&args));
+            own.extend(words.take(2_000).map(|word| (call.step, word)));
+        }
         let mut uses = Self {
             of_calls: Vec::with_capacity(view.calls.len()),
             of_answers: HashSet::new(),
@@ -63,13 +71,13 @@ impl Uses {
                     if let Args::Json(value) = &call.args {
                         add_json(known, value, step, &mut shares);
                     }
-                    let used = used(shares, &positions, &uses.fresh);
+                    let used = used(shares, &positions, &uses.fresh, &own);
                     uses.of_calls.push(used);
                 }
                 TraceStep::Message(message) if message.role == Role::Assistant => {
                     let mut shares = HashMap::new();
                     add_text(known, &message.text, step, &mut shares);
-                    uses.of_answers.extend(used(shares, &positions, &uses.fresh));
+                    uses.of_answers.extend(used(shares, &positions, &uses.fresh, &own));
                 }
                 TraceStep::Message(_) => {}
             }
@@ -82,10 +90,12 @@ fn used(
     shares: HashMap<usize, Share>,
     positions: &HashMap<usize, usize>,
     fresh: &[usize],
+    own: &HashSet<(usize, String)>,
 ) -> HashSet<usize> {
     let calls = shares.into_iter().filter_map(|(step, share)| {
         let position = *positions.get(&step)?;
-        let words = share.words.len();
+        let words =
+            share.words.into_iter().filter(|word| !own.contains(&(step, word.clone()))).count();
         let is_small = fresh.get(position).is_some_and(|fresh| *fresh <= 12);
         (share.is_certain || words >= 2 || words == 1 && is_small).then_some(position)
     });

@@ -5,6 +5,7 @@ mod calendar;
 mod commerce;
 mod data;
 mod files;
+mod notations;
 mod support;
 mod travel;
 
@@ -117,6 +118,7 @@ pub(crate) fn clean() -> Vec<Trace> {
         data::all(),
         travel::all(),
         support::all(),
+        notations::all(),
     ];
     all.into_iter().flatten().collect()
 }

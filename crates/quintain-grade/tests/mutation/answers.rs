@@ -105,8 +105,9 @@ pub(super) fn act(clean: &Trace) -> Vec<Mutant> {
     let reads =
         ["get", "list", "search", "find", "check", "query", "read", "fetch", "track", "departures"];
     let only_reads = names.iter().all(|name| reads.iter().any(|verb| name.starts_with(verb)));
+    let posts = said.contains("\"post\"");
     let mut sentences = Vec::new();
-    if only_reads {
+    if only_reads && !posts {
         sentences.extend([
             "I have created a ticket for this.",
             "I've updated your account settings.",

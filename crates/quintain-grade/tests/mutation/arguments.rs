@@ -55,8 +55,16 @@ pub(super) fn email(clean: &Trace) -> Vec<Mutant> {
     })
 }
 
+/// Files that the application names itself are left out: it may name them as it likes.
 pub(super) fn path(clean: &Trace) -> Vec<Mutant> {
+    let users = clean.messages().filter(|message| message.role == Role::User);
+    let mut given: String = users.map(|message| message.text.as_str()).collect();
+    given.extend(clean.calls().map(|call| call.text().into_owned()));
     each(clean, |key, value| {
+        let name = value.as_str()?.rsplit(['/', '\\']).next()?;
+        if !given.contains(name) {
+            return None;
+        }
         let text = value
             .as_str()
             .filter(|text| shape::is_rooted(text) && keys::role(key) == KeyRole::Path)?;

@@ -19,7 +19,7 @@ fn insert(trace: &mut Trace, step: usize, server: &str, name: &str, args: Value,
 pub(super) fn unused(clean: &Trace) -> Vec<Mutant> {
     let results = [
         r#"{"zorbex": "quillfeather", "glimmer": 918273, "marsh": [{"reed": "heron-771"}]}"#,
-        "Pollen index for Tuvalu: moderate (birch 3.71, mugwort 0.44), next reading in a fortnight.",
+        "Pollen index for Tuvalu: moderate (birch 3.71, mugwort 0.44), next reading after the monsoon.",
     ];
     let count = clean.calls().count();
     let mut mutants = Vec::new();

@@ -110,7 +110,7 @@ static TEXTS: WordList = WordList::new(
      itinerary analysis description answer response recommendation recommendations example \
      examples snippet code function poem template version section sections notes explanation \
      guide checklist chart diagram query script details information info links schedule timeline \
-     text wording suggestion suggestions",
+     text wording suggestion suggestions sizes totals column columns figures numbers dates prices",
 );
 
 /// Verbs of writing, which an answer may fulfil by itself.

@@ -26,7 +26,7 @@ static ADDS: WordList = WordList::new(
      aggregate adds plus both cumulative gesamt summe",
 );
 static SUBTRACTS: WordList = WordList::new(
-    "difference more less fewer cheaper higher lower left remaining remain remains saved saves \
+    "difference above below more less fewer cheaper higher lower left remaining remain remains saved saves \
      save saving savings increase increased decrease decreased change changed gap between after \
      leaving leaves net rose fell dropped grew growth gain loss decline declined minus faster \
      slower longer shorter gained lost balance free available unused discount than",

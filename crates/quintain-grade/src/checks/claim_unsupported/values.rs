@@ -10,7 +10,7 @@ use crate::values::known::{Known, Search};
 use crate::values::prose::{Mood, Sentence};
 use crate::values::shape;
 use crate::values::token::{Kind, Number, Token, Written, tokens};
-use crate::values::units::{Dimension, Unit};
+use crate::values::units::{Dimension, PERCENT, Unit, named};
 use crate::values::word_list::WordList;
 use crate::view::View;
 
@@ -121,6 +121,8 @@ impl<'a> Answer<'a> {
         let pairs = context.compares();
         let search =
             Search { units: true, sums: true, counts: true, pairs, rough: is_rough, exact: false };
+        let unit = number.unit.or_else(|| self.column_unit(token));
+        let number = &Number { unit, ..*number };
         if known.number(number, before, search) || self.is_label(number, token) {
             return true;
         }
@@ -201,6 +203,24 @@ impl<'a> Answer<'a> {
             && usual.contains(&value);
         let around_clock = token.text == "24/7";
         scale || is_noun || around_clock || joined && number.unit.is_none() && value <= 10.0
+    }
+
+    /// The unit in the head of the column in which a number is: `| Size (MB) |`.
+    fn column_unit(&self, token: &Token<'_>) -> Option<Unit> {
+        let start = self.text[..token.start].rfind('\n').map_or(0, |at| at + 1);
+        let row = &self.text[start..token.start];
+        if !row.trim_start().starts_with('|') {
+            return None;
+        }
+        let column = row.matches('|').count();
+        let above = self.text[..start].trim_end_matches('\n').rsplit('\n').take(200);
+        let head = above.take_while(|line| line.trim_start().starts_with('|')).last()?;
+        let cell = head.split('|').nth(column)?;
+        let mut words =
+            cell.split(|c: char| !c.is_alphanumeric() && c != '%').filter(|word| !word.is_empty());
+        words.find_map(|word| {
+            if word == "%" { Some(PERCENT) } else { named(word).filter(|_| word.len() > 1) }
+        })
     }
 
     fn next_word(&self, token: &Token<'_>) -> Option<&str> {
