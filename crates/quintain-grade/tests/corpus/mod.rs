@@ -38,7 +38,7 @@ impl Story {
 
     /// Declares a tool; `schema` holds its properties.
     pub(crate) fn tool(mut self, server: &str, name: &str, properties: Value) -> Self {
-        let schema = json!({"type": "object", "properties": properties});
+        let schema = json!({"type": "object", "properties": properties.clone()});
         let tool = Tool(json!({"name": name, "inputSchema": schema}));
         let servers = &mut self.0.servers;
         if !servers.iter().any(|one| one.name.as_deref() == Some(server)) {
@@ -51,8 +51,15 @@ impl Story {
         }
         let found = servers.iter_mut().find(|one| one.name.as_deref() == Some(server)).unwrap();
         let tools = found.listings[0].tools.as_mut().unwrap();
-        if !tools.iter().any(|one| one.name() == Some(name)) {
-            tools.push(tool);
+        match tools.iter_mut().find(|one| one.name() == Some(name)) {
+            None => tools.push(tool),
+            // A later call may have further arguments.
+            Some(known) => {
+                let declared = known.0["inputSchema"]["properties"].as_object_mut().unwrap();
+                for (key, schema) in properties.as_object().unwrap() {
+                    declared.entry(key).or_insert_with(|| schema.clone());
+                }
+            }
         }
         self
     }
