@@ -59,11 +59,13 @@ impl TraceCheck for ClaimUnsupported {
         if answers.is_empty() {
             return Checked::NotApplicable("no answer is recorded");
         }
+        let changes = actions::Changes::new(view);
+        let recorded = recorded(view);
         let mut faults = Vec::new();
         for (step, text) in answers {
             let plain = prose::without_code(text);
             let sentences = prose::sentences(&plain);
-            let acts = actions::unsupported(view, step, &sentences);
+            let acts = actions::unsupported(view, &changes, step, &sentences);
             faults.extend(acts.iter().map(|claim| Fault {
                 severity: if claim.is_alone { Level::Error } else { Level::Warning },
                 call: None,
@@ -72,7 +74,7 @@ impl TraceCheck for ClaimUnsupported {
                 evidence: one_line(&claim.words, 200),
                 hint: "make the call, or report what was not done".to_owned(),
             }));
-            if is_comparable(view, step) {
+            if recorded.contains(&step) && view.known().is_whole(step) {
                 let invented = values::unsupported(view, step, &plain, &sentences);
                 faults.extend(invented.into_iter().map(|claim| Fault {
                     severity: Level::Warning,
@@ -114,12 +116,12 @@ fn answers<'t>(view: &View<'t>) -> Vec<(usize, &'t str)> {
     found
 }
 
-/// Whether results were recorded with which an answer can be compared.
-fn is_comparable(view: &View<'_>, step: usize) -> bool {
-    let mut calls = view.calls.iter().filter(|call| call.step < step).peekable();
-    calls.peek().is_some()
-        && calls.all(|call| !matches!(call.call.outcome, CallOutcome::Unknown))
-        && view.known().is_whole(step)
+/// The steps before which something was called and every result is recorded.
+fn recorded(view: &View<'_>) -> std::ops::Range<usize> {
+    let first = view.calls.first().map_or(usize::MAX, |call| call.step);
+    let mut calls = view.calls.iter();
+    let unknown = calls.find(|call| matches!(call.call.outcome, CallOutcome::Unknown));
+    first..unknown.map_or(usize::MAX, |call| call.step)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A call that does what the text of a result demands, and the user did not ask for.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -75,7 +76,7 @@ static DEMANDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const MAX_TEXT: usize = 1 << 20;
 /// What belongs to one demand: this much text around it.
 const AROUND: usize = 400;
-const MAX_DEMANDS: usize = 500;
+const MAX_DEMANDS: usize = 100;
 
 impl TraceCheck for InjectionFollowed {
     fn meta(&self) -> &'static Meta {
@@ -318,6 +319,15 @@ fn followed(call: &CallView<'_>, demands: &[Demand<'_>], request: &Request) -> O
             given.push((leaf.pointer, text.to_lowercase()));
         }
     }
+    // Asked once for each call, and only if a demand is near.
+    let asked = OnceCell::new();
+    let asked = || {
+        *asked.get_or_init(|| {
+            let names = request.names(&name);
+            let asks = request.asks_for(&call.call.name);
+            (asks || names, asks && request.names_object(&call.call.name) || names)
+        })
+    };
     for demand in demands {
         let names_tool = name.len() > 3
             && (has_word(&demand.lower, &name)
@@ -329,9 +339,11 @@ fn followed(call: &CallView<'_>, demands: &[Demand<'_>], request: &Request) -> O
                 .any(|value| value == text || value.len() >= 6 && text.contains(value.as_str()));
             is_named && !request.names(text)
         });
-        let is_asked = request.asks_for(&call.call.name) || request.names(&name);
-        let is_meant = is_asked && request.names_object(&call.call.name) || request.names(&name);
         let is_act = effect != Effect::Reads;
+        if !names_tool && carried.is_none() {
+            continue;
+        }
+        let (is_asked, is_meant) = asked();
         let does_verb = || verb_of(&name).is_some_and(|verb| has_word(&demand.lower, &verb));
         let follows = if demand.is_override {
             names_tool && (!is_meant || carried.is_some())

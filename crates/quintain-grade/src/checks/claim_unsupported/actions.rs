@@ -130,27 +130,40 @@ pub(super) struct Unsupported {
     pub(super) is_alone: bool,
 }
 
+/// The calls that may have changed something, in their order.
+pub(super) struct Changes<'v, 't>(Vec<(&'v CallView<'t>, Effect)>);
+
+/// Among more changes than these, something is always about the act.
+const MAX_CHANGES: usize = 200;
+
+impl<'v, 't> Changes<'v, 't> {
+    pub(super) fn new(view: &'v View<'t>) -> Self {
+        let done =
+            view.calls.iter().filter(|call| succeeded(call)).map(|call| (call, effect(call)));
+        Self(done.filter(|(_, effect)| *effect != Effect::Reads).collect())
+    }
+
+    fn before(&self, step: usize) -> &[(&'v CallView<'t>, Effect)] {
+        let end = self.0.partition_point(|(call, _)| call.step < step);
+        &self.0[end.saturating_sub(MAX_CHANGES)..end]
+    }
+}
+
 /// The claimed acts of an answer that no call supports.
 pub(super) fn unsupported(
     view: &View<'_>,
+    changes: &Changes<'_, '_>,
     step: usize,
     sentences: &[Sentence<'_>],
 ) -> Vec<Unsupported> {
     let mut found = Vec::new();
-    for sentence in sentences.iter().filter(|sentence| sentence.mood == Mood::Statement).take(2000)
-    {
-        for (words, act) in acts(sentence.text) {
-            let changes = view.calls.iter().filter(|call| {
-                call.step < step && succeeded(call) && effect(call) != Effect::Reads
-            });
-            let (mut is_alone, mut is_supported) = (true, false);
-            for call in changes {
-                is_alone &= effect(call) == Effect::Unknown && act != Act::General;
-                is_supported |= is_about(call, act);
-            }
-            if !is_supported && !is_quoted(view, step, &words) {
-                found.push(Unsupported { words, is_alone });
-            }
+    let changes = changes.before(step);
+    let stated = sentences.iter().filter(|sentence| sentence.mood == Mood::Statement);
+    for (words, act) in stated.take(2000).flat_map(|sentence| acts(sentence.text)) {
+        let is_supported = changes.iter().rev().any(|(call, _)| is_about(call, act));
+        if !is_supported && !is_quoted(view, step, &words) {
+            let is_alone = changes.iter().all(|(_, effect)| *effect == Effect::Unknown);
+            found.push(Unsupported { words, is_alone });
         }
         if found.len() >= 10 {
             break;

@@ -71,7 +71,7 @@ impl<'a> Answer<'a> {
         let known = view.known();
         let tokens = tokens(text);
         let mut counts = lists(text);
-        counts.insert(view.calls.iter().filter(|call| call.step < before).count());
+        counts.insert(view.calls.partition_point(|call| call.step < before));
         let search = Search { units: true, sums: true, ..Search::default() };
         let stated = tokens.iter().filter_map(|token| match &token.kind {
             Kind::Number(number) if known.number(number, before, search) => Some(*number),

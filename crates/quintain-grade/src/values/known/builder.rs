@@ -1,0 +1,509 @@
+//! Collects the values of a trace, step by step.
+
+use std::collections::HashMap;
+
+use quintain_evidence::trace::{Args, Call, CallOutcome, Role, Trace, TraceStep};
+use serde_json::Value;
+
+use super::{Entry, Known, MAX_TEXT, NEVER, Table, embedded, hash};
+use crate::values::date::{self, Day, Minutes};
+use crate::values::derived::{self, Derivation};
+use crate::values::shape;
+use crate::values::token::{Kind, Number, Token, Written, tokens};
+use crate::values::units::{self, Dimension};
+
+const MAX_DEPTH: usize = 100;
+/// Results of one tool that are compared with each other.
+const MAX_SERIES: usize = 32;
+
+/// All values of a trace.
+pub(super) fn build(trace: &Trace) -> Known {
+    let mut builder = Builder {
+        relative_day: NEVER,
+        relative_time: NEVER,
+        zone: NEVER,
+        cut_from: NEVER,
+        times: vec![NEVER; 24 * 60],
+        ..Builder::default()
+    };
+    for server in &trace.servers {
+        for listing in &server.listings {
+            for resource in listing.resources.iter().flatten() {
+                builder.step = u32::try_from(listing.from).unwrap_or(NEVER);
+                builder.json(resource.raw(), None, 0);
+            }
+        }
+    }
+    // What the application says counts once the user had the chance to object.
+    let mut said: Vec<&str> = Vec::new();
+    for (step, entry) in trace.steps.iter().enumerate() {
+        builder.step = u32::try_from(step).unwrap_or(NEVER);
+        match entry {
+            TraceStep::Message(message) if message.role == Role::Assistant => {
+                said.push(&message.text);
+            }
+            TraceStep::Message(message) => {
+                builder.origin =
+                    if message.role == Role::User { Origin::User } else { Origin::Developer };
+                builder.text(&message.text);
+                builder.origin = Origin::Data;
+                said.drain(..).for_each(|text| builder.text(text));
+            }
+            TraceStep::Call(call) => builder.call(call),
+        }
+    }
+    builder.finish()
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Origin {
+    User,
+    Developer,
+    #[default]
+    Data,
+}
+
+#[derive(Default)]
+struct Builder {
+    step: u32,
+    origin: Origin,
+    scanned: usize,
+    words: HashMap<u64, u32>,
+    numbers: HashMap<(Table, u64), u32>,
+    /// What one field has in all results of a tool.
+    series: HashMap<u64, Vec<f64>>,
+    days: HashMap<i32, u32>,
+    month_days: HashMap<(u8, u8), u32>,
+    yearless: HashMap<(u8, u8), u32>,
+    months: HashMap<(i32, u8), u32>,
+    years: HashMap<i32, u32>,
+    times: Vec<u32>,
+    phone_ends: HashMap<u64, u32>,
+    phones: HashMap<u64, u32>,
+    relative_day: u32,
+    relative_time: u32,
+    zone: u32,
+    endings: HashMap<u64, u32>,
+    longest: Vec<(u32, usize)>,
+    asked: Vec<(u32, f64)>,
+    cut_from: u32,
+}
+
+impl Builder {
+    fn finish(self) -> Known {
+        let entry = |((table, bits), step): ((Table, u64), u32)| Entry {
+            table,
+            value: f64::from_bits(bits),
+            step,
+        };
+        let mut numbers: Vec<Entry> = self.numbers.into_iter().map(entry).collect();
+        numbers.sort_by(|a, b| a.table.cmp(&b.table).then(a.value.total_cmp(&b.value)));
+        let mut first_days: Vec<(u32, i32)> =
+            self.days.iter().map(|(day, step)| (*step, *day)).collect();
+        first_days.sort_unstable();
+        first_days.truncate(64);
+        Known {
+            first_days,
+            words: self.words,
+            numbers,
+            days: self.days,
+            month_days: self.month_days,
+            yearless: self.yearless,
+            months: self.months,
+            years: self.years,
+            times: self.times,
+            phone_ends: self.phone_ends,
+            phones: self.phones,
+            relative_day: self.relative_day,
+            relative_time: self.relative_time,
+            zone: self.zone,
+            endings: self.endings,
+            longest: self.longest,
+            asked: self.asked,
+            cut_from: self.cut_from,
+        }
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.text(&call.name);
+        match &call.args {
+            Args::Json(value) => self.json(value, None, 0),
+            Args::Invalid(text) => self.text(text),
+            Args::Unknown => {}
+        }
+        match &call.outcome {
+            CallOutcome::Result(value) => {
+                self.json(value, None, 0);
+                let start = hash(&call.name);
+                self.series(value, start, 0);
+            }
+            CallOutcome::Error { message, data, .. } => {
+                self.text(message);
+                data.iter().for_each(|data| self.json(data, None, 0));
+            }
+            CallOutcome::Unknown => {}
+        }
+    }
+
+    fn json(&mut self, value: &Value, key: Option<&str>, depth: usize) {
+        if depth > MAX_DEPTH {
+            self.cut_from = self.cut_from.min(self.step);
+            return;
+        }
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => {
+                self.scanned += 8;
+                if let Some(value) = number.as_f64() {
+                    self.number(&Number::of(value), key);
+                }
+                self.word(&number.to_string());
+            }
+            Value::String(text) => match embedded(text) {
+                Some(inner) => self.json(&inner, key, depth + 1),
+                None => self.string(text, key),
+            },
+            Value::Array(items) => {
+                items.iter().for_each(|item| self.json(item, key, depth + 1));
+                derived::of_array(items, &mut |how, value| self.derived(how, value));
+                self.list(items.len());
+            }
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    self.scanned += key.len();
+                    self.named(key);
+                    self.json(value, Some(key), depth + 1);
+                }
+                derived::of_object(fields, &mut |how, value| self.derived(how, value));
+            }
+        }
+    }
+
+    /// Adds up what a tool returned under the same name in several results.
+    fn series(&mut self, value: &Value, path: u64, depth: usize) {
+        if depth > 8 || self.series.len() > 10_000 {
+            return;
+        }
+        let number = match value {
+            Value::Number(number) => number.as_f64().map(f64::abs),
+            Value::String(text) => match embedded(text) {
+                Some(inner) => return self.series(&inner, path, depth + 1),
+                None => derived::number(text).map(|number| number.readings.first.value),
+            },
+            Value::Array(items) if items.len() == 1 => {
+                return self.series(&items[0], path, depth + 1);
+            }
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    self.series(value, path ^ hash(key).rotate_left(7), depth + 1);
+                }
+                None
+            }
+            _ => None,
+        };
+        if let Some(number) = number {
+            let values = self.series.entry(path).or_default();
+            if values.len() >= MAX_SERIES {
+                return;
+            }
+            let pairs: Vec<f64> =
+                values.iter().flat_map(|other| derived::distances(*other, number)).collect();
+            values.push(number);
+            let (sum, count) = (values.iter().sum::<f64>(), values.len());
+            if count > 1 {
+                self.derived(Derivation::Sum, sum);
+                self.derived(Derivation::Sum, sum / count as f64);
+            }
+            pairs.into_iter().for_each(|value| self.derived(Derivation::Pair, value));
+        }
+    }
+
+    fn list(&mut self, length: usize) {
+        if self.longest.last().is_none_or(|(_, longest)| *longest < length) {
+            self.longest.push((self.step, length));
+        }
+    }
+
+    /// A text in JSON: as prose, and as a whole.
+    fn string(&mut self, text: &str, key: Option<&str>) {
+        if let Some(number) = derived::number(text) {
+            self.scanned += text.len();
+            self.number(&number, key);
+        }
+        if text.len() <= 200 {
+            self.word(text);
+        }
+        self.text(text);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.scanned += text.len();
+        if self.scanned > MAX_TEXT {
+            self.cut_from = self.cut_from.min(self.step);
+            return;
+        }
+        // Results that were printed by a program keep their escapes.
+        let plain;
+        let is_escaped = text.contains("\\n") || text.contains("\\\"");
+        // A path of Windows has no escapes.
+        let text = if is_escaped && !text.contains(":\\") {
+            plain = text
+                .replace("\\n", "\n")
+                .replace("\\t", " ")
+                .replace("\\\"", "\"")
+                .replace("\\'", "'");
+            &plain
+        } else {
+            text
+        };
+        let found = tokens(text);
+        if self.origin != Origin::Data {
+            self.relative(&found);
+        }
+        found.iter().for_each(|token| self.token(token));
+        if self.origin == Origin::Data {
+            derived::of_text(text, &found, &mut |how, value| self.derived(how, value));
+            self.list(text.lines().filter(|line| !line.trim().is_empty()).count());
+        }
+    }
+
+    /// What only the words of people mean.
+    fn relative(&mut self, found: &[Token<'_>]) {
+        let mut last = String::new();
+        for (index, token) in found.iter().enumerate() {
+            if let Some(ending) = shape::extension(token.text).filter(|_| token.kind == Kind::Path)
+            {
+                self.endings.entry(hash(ending)).or_insert(self.step);
+            }
+            let word = token.text.to_lowercase();
+            let is_user = self.origin == Origin::User;
+            if let Some(first) = date::quarter(&word) {
+                let year =
+                    found.get(index + 1).and_then(|next| date::full_year(next.text)).unwrap_or(0);
+                (first..first + 3).for_each(|month| {
+                    self.months.entry((year, month)).or_insert(self.step);
+                });
+            }
+            if is_user && (date::is_relative(&word) || date::is_relative_pair(&last, &word)) {
+                self.relative_day = self.relative_day.min(self.step);
+            }
+            if is_user && (date::is_relative_time(&word) || date::is_relative(&word)) {
+                self.relative_time = self.relative_time.min(self.step);
+            }
+            if let Kind::Number(number) = &token.kind {
+                let spans = number.unit.is_some_and(|unit| {
+                    unit.dimension == Dimension::Time
+                        && unit.size >= 3600.0
+                        && matches!(last.as_str(), "in" | "last" | "past" | "next" | "within")
+                });
+                if is_user && spans {
+                    self.relative_day = self.relative_day.min(self.step);
+                    self.relative_time = self.relative_time.min(self.step);
+                }
+                let readings = number.readings.first;
+                if number.written != Written::Ordinal {
+                    self.asked.push((self.step, readings.value));
+                }
+                if is_user && readings.place >= 1.0 && (1900.0..2101.0).contains(&readings.value) {
+                    self.years.entry(readings.value as i32).or_insert(self.step);
+                }
+            }
+            last = word;
+        }
+    }
+
+    fn word(&mut self, text: &str) {
+        self.words.entry(hash(text)).or_insert(self.step);
+    }
+
+    /// A name, and its words.
+    fn named(&mut self, text: &str) {
+        self.word(text);
+        if text.bytes().any(|byte| !byte.is_ascii_alphanumeric()) {
+            for part in text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()) {
+                self.word(part);
+                let digits = part.trim_start_matches('0');
+                if digits.len() < part.len() {
+                    self.word(digits);
+                }
+            }
+        }
+    }
+
+    fn token(&mut self, token: &Token<'_>) {
+        self.named(token.text);
+        match &token.kind {
+            Kind::Number(number) => self.number(number, None),
+            Kind::Days(days) => days.iter().for_each(|day| self.day(*day)),
+            Kind::Month(year, month) => {
+                self.months.entry((year.unwrap_or(0), *month)).or_insert(self.step);
+                year.iter().for_each(|year| self.word(&year.to_string()));
+            }
+            Kind::Time(time) => self.time(*time),
+            Kind::Url => self.url(token.text),
+            Kind::Path => self.path(token.text),
+            Kind::Phone(digits) => self.phone(digits),
+            Kind::Id => self.id(token.text),
+            Kind::Email | Kind::Word => {}
+        }
+        let zoned = matches!(token.kind, Kind::Days(_))
+            && date::timestamp(token.text).is_some_and(|(_, _, zoned)| zoned);
+        if zoned
+            || matches!(
+                token.text,
+                "UTC"
+                    | "GMT"
+                    | "EST"
+                    | "EDT"
+                    | "PST"
+                    | "PDT"
+                    | "CET"
+                    | "CEST"
+                    | "timezone"
+                    | "timeZone"
+            )
+        {
+            self.zone = self.zone.min(self.step);
+        }
+    }
+
+    fn put(&mut self, table: Table, value: f64) {
+        if value.is_finite() {
+            let value = value.abs();
+            self.numbers.entry((table, (value + 0.0).to_bits())).or_insert(self.step);
+        }
+    }
+
+    fn derived(&mut self, how: Derivation, value: f64) {
+        self.put(Table::Derived(how), value);
+    }
+
+    fn number(&mut self, number: &Number, key: Option<&str>) {
+        let unit = derived::unit_of(key, number);
+        for reading in number.readings.iter() {
+            let value = reading.value;
+            self.put(Table::Written, value);
+            match unit {
+                Some(unit) => {
+                    self.put(Table::Measured(unit.dimension), value * unit.size);
+                    if unit.dimension == Dimension::Percent {
+                        self.put(Table::Written, value * 0.01);
+                    }
+                    // Prices may be sent in cents.
+                    if unit == units::MONEY && reading.place >= 0.01 && number.unit.is_some() {
+                        self.put(Table::Written, (value * 100.0).round());
+                    }
+                }
+                None => self.put(Table::Bare, value),
+            }
+        }
+        let first = number.readings.first;
+        if first.place >= 1.0 && first.value < 1e15 {
+            self.word(&format!("{:.0}", first.value));
+            if first.value >= 1e8 {
+                self.phone(&format!("{:.0}", first.value));
+            }
+        }
+        if let Some((day, time)) = date::from_unix(first.value) {
+            self.day(day);
+            // The day of another time zone.
+            if let Some(number) = day.number() {
+                self.days.entry(number - 1).or_insert(self.step);
+                self.days.entry(number + 1).or_insert(self.step);
+            }
+            self.time(time);
+            self.zone = self.zone.min(self.step);
+        }
+        if first.place >= 1.0 && (19_000_101.0..22_000_000.0).contains(&first.value) {
+            date::days(&format!("{:.0}", first.value)).into_iter().for_each(|day| self.day(day));
+        }
+    }
+
+    fn day(&mut self, day: Day) {
+        self.month_days.entry((day.month, day.day)).or_insert(self.step);
+        match day.number() {
+            Some(number) => {
+                self.days.entry(number).or_insert(self.step);
+                if let Some(year) = day.year {
+                    self.put(Table::Written, f64::from(year));
+                    self.word(&year.to_string());
+                    self.months.entry((year, day.month)).or_insert(self.step);
+                }
+            }
+            None => {
+                self.yearless.entry((day.month, day.day)).or_insert(self.step);
+            }
+        }
+    }
+
+    fn time(&mut self, time: Minutes) {
+        if let Some(step) = self.times.get_mut(usize::from(time)) {
+            *step = (*step).min(self.step);
+        }
+        // It may be a duration, too.
+        self.put(Table::Measured(Dimension::Time), f64::from(time) * 60.0);
+    }
+
+    fn url(&mut self, url: &str) {
+        let parts = shape::url_parts(url);
+        self.word(&format!("{}{}", parts.host, parts.path.trim_end_matches('/')));
+        self.named(&parts.host);
+        for segment in shape::segments(parts.path).take(64) {
+            let segment = shape::unescaped(segment);
+            self.named(&segment);
+            self.id(&segment);
+        }
+        for value in parts
+            .query
+            .split('&')
+            .take(64)
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(_, value)| value)
+        {
+            let value = shape::unescaped(value);
+            self.named(&value);
+        }
+        self.path(parts.path);
+    }
+
+    fn path(&mut self, path: &str) {
+        let plain = shape::plain_path(path);
+        self.word(&plain);
+        for (at, _) in plain.match_indices('/').skip(1).take(32) {
+            self.word(&plain[..at]);
+        }
+        for segment in shape::segments(path).take(64) {
+            self.named(segment);
+            if let Some(ending) = shape::extension(segment) {
+                self.word(&segment[..segment.len() - ending.len() - 1]);
+            }
+        }
+    }
+
+    fn phone(&mut self, digits: &str) {
+        let digits = digits.trim_start_matches('0');
+        self.phones.entry(hash(digits)).or_insert(self.step);
+        for length in 6..=digits.len().min(10) {
+            self.phone_ends.entry(hash(&digits[digits.len() - length..])).or_insert(self.step);
+        }
+    }
+
+    fn id(&mut self, text: &str) {
+        if let Some(seconds) = date::iso_duration(text) {
+            self.put(Table::Measured(Dimension::Time), seconds);
+        }
+        if let Some(uuid) = shape::uuid(text) {
+            self.word(&uuid);
+        }
+        // `2507.12806v1` is a version of `2507.12806`.
+        let version = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        if let Some(plain) = version.strip_suffix(['v', 'V']).filter(|plain| plain.len() > 3) {
+            self.word(plain);
+        }
+        for part in text.split(|c: char| !c.is_ascii_alphanumeric()).chain([text]) {
+            if part.len() >= 8 && shape::is_hex(part) {
+                (6..=12.min(part.len())).for_each(|length| self.word(&part[..length]));
+            }
+        }
+    }
+}
