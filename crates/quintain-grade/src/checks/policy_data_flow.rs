@@ -320,10 +320,10 @@ fn squeezed(text: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::{Told, found, trace};
+    use super::super::testing::{TraceBuilder, found, trace};
     use super::*;
 
-    fn after(result: &str) -> Told {
+    fn after(result: &str) -> TraceBuilder {
         trace("Summarise ticket 12").call_on("desk", "get_ticket", json!({"id": 12}), result)
     }
 

@@ -9,16 +9,16 @@ use crate::policy::CallPolicy;
 use crate::view::View;
 
 /// A trace in the making.
-pub(crate) struct Told(pub(crate) Trace);
+pub(crate) struct TraceBuilder(pub(crate) Trace);
 
 /// A trace that begins with what the user says.
-pub(crate) fn trace(user: &str) -> Told {
+pub(crate) fn trace(user: &str) -> TraceBuilder {
     let mut trace = Trace::default();
     trace.say(Role::User, user);
-    Told(trace)
+    TraceBuilder(trace)
 }
 
-impl Told {
+impl TraceBuilder {
     /// A tool of the only server.
     pub(crate) fn tool(self, name: &str, schema: Value) -> Self {
         self.offer("server", json!({"name": name, "inputSchema": schema}))
@@ -78,8 +78,8 @@ impl Told {
 }
 
 /// The findings of one check; none if it does not apply.
-pub(crate) fn found(check: &dyn TraceCheck, told: &Told) -> Vec<Fault> {
-    match check.check(&View::new(&told.0), &CallPolicy::default()) {
+pub(crate) fn found(check: &dyn TraceCheck, built: &TraceBuilder) -> Vec<Fault> {
+    match check.check(&View::new(&built.0), &CallPolicy::default()) {
         Checked::Findings(faults) => faults,
         Checked::NotApplicable(_) => Vec::new(),
     }

@@ -95,7 +95,7 @@ pub(super) struct Operands {
     all: Vec<f64>,
 }
 
-/// More numbers make so many results that one is always near.
+/// With more numbers, some result is always near by coincidence.
 const MAX_OPERANDS: usize = 48;
 
 impl Operands {

@@ -311,7 +311,7 @@ fn lists(text: &str) -> HashSet<usize> {
         if line.trim_start().starts_with('|') {
             rows += 1;
         } else if rows > 0 {
-            // The head and the line below it are no rows.
+            // The head and the line below it do not count as rows.
             lengths.extend([rows, rows - 1, usize::saturating_sub(rows, 2)]);
             rows = 0;
         }
