@@ -110,7 +110,7 @@ struct History {
 }
 
 impl History {
-    /// Nobody who names an id again means a stale one.
+    /// An id that the user names again is not stale.
     fn renew(&mut self, text: &str) {
         if !self.replaced.is_empty() {
             self.replaced.remove(&text.to_lowercase());

@@ -1,4 +1,4 @@
-//! A value in the arguments of a call that nobody gave.
+//! A value in the arguments of a call that has no origin in the conversation.
 
 use std::collections::HashSet;
 

@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use super::{Fault, TraceCheck};
 
 /// A trace in the making.
-pub(crate) struct Told(pub(crate) Trace);
+pub(crate) struct TraceBuilder(pub(crate) Trace);
 
 /// A trace that begins with what the user says.
-pub(crate) fn trace(user: &str) -> Told {
+pub(crate) fn trace(user: &str) -> TraceBuilder {
     let mut trace = Trace::default();
     trace.say(Role::User, user);
-    Told(trace)
+    TraceBuilder(trace)
 }
 
-impl Told {
+impl TraceBuilder {
     /// A tool of the only server.
     pub(crate) fn tool(self, name: &str, schema: Value) -> Self {
         self.offer("server", json!({"name": name, "inputSchema": schema}))

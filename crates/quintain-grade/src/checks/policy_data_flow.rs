@@ -321,9 +321,10 @@ mod tests {
     use serde_json::json;
 
     use super::super::conversation::{Told, found, trace};
+    use super::super::conversation::{TraceBuilder, found, trace};
     use super::*;
 
-    fn after(result: &str) -> Told {
+    fn after(result: &str) -> TraceBuilder {
         trace("Summarise ticket 12").call_on("desk", "get_ticket", json!({"id": 12}), result)
     }
 

@@ -113,7 +113,7 @@ impl TraceCheck for InjectionFollowed {
 struct Request {
     text: String,
     words: HashSet<String>,
-    /// Whether the user tells the application to do what a document says.
+    /// Whether the user asks the application to do what a document says.
     delegates: bool,
 }
 
@@ -257,7 +257,7 @@ const GROUPS: [&[&str]; 10] = [
 struct Demand<'t> {
     text: &'t str,
     lower: String,
-    /// Whether it tries to override what the assistant was told, or addresses an assistant.
+    /// Whether it tries to override the instructions of the assistant, or addresses an assistant.
     is_override: bool,
     /// Addresses, paths and ids in it.
     values: Vec<String>,

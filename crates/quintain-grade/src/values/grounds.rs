@@ -134,7 +134,7 @@ pub fn time(known: &Known, time: Minutes, before: usize) -> bool {
     }
     let given: Vec<Minutes> = known.times(before).collect();
     if given.is_empty() {
-        // Nobody spoke of times: a round one is as good as any.
+        // Without any time in the conversation, a round one is as good as any.
         return time.is_multiple_of(30);
     }
     let spans: Vec<u16> = known

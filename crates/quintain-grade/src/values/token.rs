@@ -145,7 +145,7 @@ impl<'t> Scan<'t> {
 
     fn read_words(&mut self, at: usize) -> Option<usize> {
         let first = self.word(at);
-        // Most words are no numbers, and this is looked at for every word.
+        // Most words do not begin a number, and this runs for every word.
         if first.len() > 12 || !spoken::may_begin(&first.to_lowercase()) {
             return None;
         }
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn times_addresses_and_ids_are_told_apart() {
+    fn times_addresses_and_ids_are_distinguished() {
         let kinds =
             |text: &str| tokens(text).into_iter().map(|token| token.kind).collect::<Vec<_>>();
         assert_eq!(kinds("2:30 PM"), [Kind::Time(870)]);

@@ -14,13 +14,13 @@ use quintain_evidence::trace::{Call, CallOutcome, Listing, Role, Trace, TraceSer
 use serde_json::{Value, json};
 
 /// A trace in the making.
-pub(crate) struct Story(Trace);
+pub(crate) struct Conversation(Trace);
 
-pub(crate) fn story(name: &str) -> Story {
-    Story(Trace { name: Some(name.to_owned()), ..Trace::default() })
+pub(crate) fn conversation(name: &str) -> Conversation {
+    Conversation(Trace { name: Some(name.to_owned()), ..Trace::default() })
 }
 
-impl Story {
+impl Conversation {
     pub(crate) fn system(mut self, text: &str) -> Self {
         self.0.say(Role::System, text);
         self
@@ -36,7 +36,7 @@ impl Story {
         self
     }
 
-    /// Declares a tool; `schema` holds its properties.
+    /// Declares a tool with these properties.
     pub(crate) fn tool(mut self, server: &str, name: &str, properties: Value) -> Self {
         let schema = json!({"type": "object", "properties": properties.clone()});
         let tool = Tool(json!({"name": name, "inputSchema": schema}));
@@ -105,10 +105,10 @@ impl Story {
         let (server, name) = place.split_once('/').unwrap();
         let properties: serde_json::Map<String, Value> =
             args.as_object().unwrap().keys().map(|key| (key.clone(), json!({}))).collect();
-        let mut story = self.tool(server, name, Value::Object(properties));
+        let mut trace = self.tool(server, name, Value::Object(properties));
         let outcome = CallOutcome::Result(result);
-        story.0.call(Call { outcome, server: Some(server.to_owned()), ..Call::tool(name, args) });
-        story
+        trace.0.call(Call { outcome, server: Some(server.to_owned()), ..Call::tool(name, args) });
+        trace
     }
 
     pub(crate) fn done(self) -> Trace {

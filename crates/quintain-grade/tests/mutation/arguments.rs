@@ -1,4 +1,4 @@
-//! Arguments that nobody gave, or that are out of date.
+//! Arguments without an origin, or that are out of date.
 
 use quintain_evidence::trace::{Args, CallOutcome, Role, Trace};
 use quintain_grade::values::date;

@@ -8,7 +8,7 @@ use regex::Regex;
 static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let rules = [
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?", "[timestamp]"),
-        (r"\b(eval|rejudge|demo|redteam)-([a-z2-9]{3}-)?\[timestamp\]", "[run]"),
+        (r"\b(eval|rejudge|demo|redteam|grade)-([a-z2-9]{3}-)?\[timestamp\]", "[run]"),
         (r"\b\d{1,2}:\d\d:\d\d [AP]M\b", "[time of day]"),
         (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[uuid]"),
         // YAML quotes ids that look like numbers.

@@ -17,10 +17,13 @@ pub(super) struct Context {
     pub(super) is_advice: bool,
     /// Spans up to now: `3 days ago`.
     pub(super) is_about_now: bool,
+    /// A state after a change: `the balance is now 80`.
+    pub(super) is_update: bool,
     /// Only the end of a number is shown.
     pub(super) is_masked: bool,
 }
 
+static UPDATES: WordList = WordList::new("now new balance remaining left after updated");
 static ADDS: WordList = WordList::new(
     "total totals totaling totalling sum combined altogether together overall subtotal \
      aggregate adds plus both cumulative gesamt summe",
@@ -55,6 +58,7 @@ impl Context {
             divides: DIVIDES.has_any(&words) || lower.contains(['%', '×', '÷', '=']),
             is_advice: ADVISES.has_any(&words),
             is_about_now: UP_TO_NOW.has_any(&words),
+            is_update: UPDATES.has_any(&words),
             is_masked: [
                 "ending in",
                 "ends in",
@@ -95,7 +99,7 @@ pub(super) struct Operands {
     all: Vec<f64>,
 }
 
-/// More numbers make so many results that one is always near.
+/// With more numbers, some result is always near by coincidence.
 const MAX_OPERANDS: usize = 48;
 
 impl Operands {

@@ -72,7 +72,7 @@ impl<'a> Answer<'a> {
         let tokens = tokens(text);
         let mut counts = lists(text);
         counts.insert(view.calls.partition_point(|call| call.step < before));
-        let search = Search { units: true, sums: true, ..Search::default() };
+        let search = Search { units: true, sums: true, pairs: true, ..Search::default() };
         let stated = tokens.iter().filter_map(|token| match &token.kind {
             Kind::Number(number) if known.number(number, before, search) => Some(*number),
             _ => None,
@@ -132,6 +132,9 @@ impl<'a> Answer<'a> {
             if is_part || self.counts.contains(&count) {
                 return true;
             }
+        }
+        if context.is_update && self.is_updated(number) {
+            return true;
         }
         let dimension = number.unit.map(|unit| unit.dimension);
         if dimension == Some(Dimension::Percent) && (value - 100.0).abs() < 1e-9 {
@@ -205,6 +208,22 @@ impl<'a> Answer<'a> {
         scale || is_noun || around_clock || joined && number.unit.is_none() && value <= 10.0
     }
 
+    /// Whether a number is a known one after a change by what the user named, or a count after a few changes.
+    fn is_updated(&self, number: &Number) -> bool {
+        let reading = number.readings.first;
+        let near = |value: f64| {
+            value > 0.0 && self.known.is_written(value, reading.place / 2.0, self.before)
+        };
+        let mut asked = self.known.asked(self.before).filter(|one| *one > 0.0);
+        let by_few = || {
+            (1..=5).any(|few| {
+                near(reading.value - f64::from(few)) || near(reading.value + f64::from(few))
+            })
+        };
+        asked.any(|one| near(reading.value - one) || near(reading.value + one))
+            || number.is_count() && by_few()
+    }
+
     /// The unit in the head of the column in which a number is: `| Size (MB) |`.
     fn column_unit(&self, token: &Token<'_>) -> Option<Unit> {
         let start = self.text[..token.start].rfind('\n').map_or(0, |at| at + 1);
@@ -253,7 +272,19 @@ impl<'a> Answer<'a> {
             let number = Number { unit, ..Number::of(f64::from(time)) };
             self.known.number(&number, self.before, search) || self.span(&number)
         };
-        grounds::time(self.known, time, self.before) || as_duration(60.0) || as_duration(1.0)
+        // A delay that a result names: 14:05 and 3 minutes.
+        let is_delayed = || {
+            self.known.times(self.before).take(64).any(|other| {
+                let minutes = Number::of(f64::from(time.abs_diff(other)));
+                let unit = Some(Unit { dimension: Dimension::Time, size: 60.0 });
+                let search = Search { units: true, exact: true, ..Search::default() };
+                time != other && self.known.number(&Number { unit, ..minutes }, self.before, search)
+            })
+        };
+        grounds::time(self.known, time, self.before)
+            || is_delayed()
+            || as_duration(60.0)
+            || as_duration(1.0)
     }
 
     fn path(&self, path: &str) -> bool {
@@ -311,7 +342,7 @@ fn lists(text: &str) -> HashSet<usize> {
         if line.trim_start().starts_with('|') {
             rows += 1;
         } else if rows > 0 {
-            // The head and the line below it are no rows.
+            // The head and the line below it do not count as rows.
             lengths.extend([rows, rows - 1, usize::saturating_sub(rows, 2)]);
             rows = 0;
         }

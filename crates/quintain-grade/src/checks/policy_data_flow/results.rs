@@ -113,7 +113,7 @@ fn values(result: &Value, sent: &HashSet<String>) -> Vec<(String, &'static str, 
                     continue;
                 }
                 let hits = detect::scan(&text, detect::all());
-                found.extend(hits.iter().filter(|hit| is_told(hit, &text)).map(|hit| {
+                found.extend(hits.iter().filter(|hit| is_followed(hit, &text)).map(|hit| {
                     let is_secret = is_secret(hit.kind);
                     (hit.text(&text).to_owned(), hit.kind, hit.masked(&text), is_secret)
                 }));
@@ -127,8 +127,9 @@ fn values(result: &Value, sent: &HashSet<String>) -> Vec<(String, &'static str, 
                     if let Some(text) = text {
                         let line = format!("{name}: {text}");
                         let hits = detect::scan(&line, detect::all());
-                        let named =
-                            hits.iter().filter(|hit| is_told(hit, &line) && hit.start > name.len());
+                        let named = hits
+                            .iter()
+                            .filter(|hit| is_followed(hit, &line) && hit.start > name.len());
                         found.extend(named.map(|hit| {
                             (
                                 hit.text(&line).to_owned(),
@@ -163,7 +164,7 @@ fn is_role(address: &str) -> bool {
 }
 
 /// Whether a hit is worth following: addresses of machines and uncertain secrets are not.
-fn is_told(hit: &Hit, text: &str) -> bool {
+fn is_followed(hit: &Hit, text: &str) -> bool {
     match hit.kind {
         "ip-address" => false,
         "email" => !is_role(hit.text(text)),

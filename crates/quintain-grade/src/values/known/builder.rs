@@ -302,7 +302,8 @@ impl Builder {
                 }
                 let readings = number.readings.first;
                 if number.written != Written::Ordinal {
-                    self.asked.push((self.step, readings.value));
+                    let values = number.readings.iter().map(|reading| (self.step, reading.value));
+                    self.asked.extend(values);
                 }
                 if is_user && readings.place >= 1.0 && (1900.0..2101.0).contains(&readings.value) {
                     self.years.entry(readings.value as i32).or_insert(self.step);

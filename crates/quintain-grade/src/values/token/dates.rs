@@ -35,7 +35,7 @@ impl Scan<'_> {
         if days.is_empty() {
             return self.read_month(at, number, close);
         }
-        // `3 may be` is no date.
+        // `3 may be` does not name a month.
         if name == "may" || name == "mars" {
             return None;
         }
