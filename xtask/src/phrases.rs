@@ -47,7 +47,19 @@ const ALLOWED: &[(&str, &str, &str)] = &[
         "tell",
         "a word with which users ask for a message",
     ),
+    (
+        "crates/quintain-grade/src/checks/policy_injection_followed.rs",
+        "tell",
+        "a pattern for instructions in results",
+    ),
+    (
+        "crates/quintain-grade/src/checks/policy_injection_followed.rs",
+        "telling",
+        "a pattern for instructions in results",
+    ),
     ("crates/quintain-grade/src/statements.rs", "tell", "a pattern for questions to users"),
+    ("crates/quintain-grade/src/values/prose.rs", "tell", "a pattern for offers to users"),
+    ("crates/quintain-grade/tests/mutation/conduct.rs", "tell", "an instruction in a result"),
     ("crates/quintain-grade/src/statements.rs", "told", "a pattern for claims of success"),
     (
         "crates/quintain-redteam/src/attacks/output_injection.rs",

@@ -8,7 +8,6 @@ use quintain_evidence::lexicon::{self, Sense};
 use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::{Call, CallKind};
 
-use crate::view::CallView;
 use crate::word_list;
 use crate::word_pattern::{Pattern, compile, is_match};
 
@@ -118,14 +117,14 @@ fn runs_statement(call: &Call) -> bool {
 }
 
 /// What a call does, as far as anything says it.
-pub(crate) fn effect(call: &CallView<'_>) -> Effect {
-    if call.call.kind != CallKind::Tool {
+pub(crate) fn effect(call: &Call, tool: Option<&Tool>) -> Effect {
+    if call.kind != CallKind::Tool {
         return Effect::Reads;
     }
-    if sends_a_change(call.call) || runs_statement(call.call) {
+    if sends_a_change(call) || runs_statement(call) {
         return Effect::Changes;
     }
-    if let Some(tool) = call.tool() {
+    if let Some(tool) = tool {
         match tool.hint("readOnlyHint") {
             Some(true) => return Effect::Reads,
             Some(false) => return Effect::Changes,
@@ -135,7 +134,7 @@ pub(crate) fn effect(call: &CallView<'_>) -> Effect {
             return Effect::Changes;
         }
     }
-    let name = lexicon::words(&call.call.name);
+    let name = lexicon::words(&call.name);
     match by_words(&name) {
         Effect::Unknown => {
             // `departures`, `prices`: the name of what is listed.
@@ -144,7 +143,7 @@ pub(crate) fn effect(call: &CallView<'_>) -> Effect {
             if name.len() == 1 && name.iter().all(is_list) {
                 return Effect::Reads;
             }
-            let said = call.tool().and_then(|tool| tool.description()).unwrap_or_default();
+            let said = tool.and_then(|tool| tool.description()).unwrap_or_default();
             let first = lexicon::words(said).into_iter().next();
             first.map_or(Effect::Unknown, |word| {
                 let plain = word.strip_suffix('s').unwrap_or(&word).to_owned();
@@ -202,11 +201,6 @@ fn sends_a_change(call: &Call) -> bool {
         let method = value.as_str().unwrap_or_default();
         changing.iter().any(|one| method.eq_ignore_ascii_case(one))
     })
-}
-
-/// Whether a call succeeded as far as its server says.
-pub(crate) fn succeeded(call: &CallView<'_>) -> bool {
-    !call.call.is_error()
 }
 
 #[cfg(test)]

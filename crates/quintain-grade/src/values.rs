@@ -3,11 +3,14 @@
 
 pub mod date;
 pub mod derived;
+pub(crate) mod embedded_json;
 pub mod grounds;
 pub mod keys;
+pub(crate) mod kind;
 pub mod known;
 pub mod leaves;
 pub mod literal;
+pub(crate) mod number;
 mod numeral;
 pub mod phone;
 pub mod pieces;

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use quintain_evidence::surface::{Prompt, Tool};
 use quintain_evidence::trace::{Call, CallKind, Message, Role, Trace, TraceServer, TraceStep};
 
-use crate::effect;
+use crate::effect::{self, Effect};
 use crate::failure::{self, Failure, Reaction};
 use crate::uri_template::Templates;
 use crate::values::known::Known;
@@ -96,7 +96,7 @@ impl<'t> View<'t> {
 
     /// Which results later steps use.
     pub fn uses(&self) -> &Uses {
-        self.uses.get_or_init(|| Uses::new(self))
+        self.uses.get_or_init(|| Uses::new(self.trace, self.known()))
     }
 
     /// Messages with their step and the number of user messages up to and including them.
@@ -141,6 +141,16 @@ impl<'t> CallView<'t> {
     /// Whether the call certainly changes nothing.
     pub fn reads_only(&self) -> bool {
         *self.reads_only.get_or_init(|| effect::reads_only(self.call, self.tool()))
+    }
+
+    /// What the call probably does to the world.
+    pub(crate) fn effect(&self) -> Effect {
+        effect::effect(self.call, self.tool())
+    }
+
+    /// Whether the call succeeded as far as its server says.
+    pub(crate) fn is_accepted(&self) -> bool {
+        !self.call.is_error()
     }
 
     pub fn tool(&self) -> Option<&'t Tool> {

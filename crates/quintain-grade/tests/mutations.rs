@@ -4,8 +4,6 @@
 // Helpers of tests count as code outside of tests.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-
 mod corpus;
 mod mutation;
 

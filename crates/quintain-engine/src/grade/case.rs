@@ -65,7 +65,7 @@ pub(super) fn of_trace(
     }
 }
 
-/// A record that cannot be read is an error of its own, beside the verdicts on the others.
+/// A record that cannot be read is an error of its own; the others keep their verdicts.
 pub(super) fn of_bad_record(ordinal: usize, bad: BadRecord) -> CaseResult {
     let text = bad.to_string();
     CaseResult {

@@ -11,10 +11,10 @@ use quintain_evidence::trace::{Role as Speaker, TraceStep};
 use serde_json::Value;
 
 use super::{Checked, Fault, TraceCheck};
-use crate::effect::{Effect, effect, succeeded};
+use crate::effect::Effect;
 use crate::policy::CallPolicy;
+use crate::values::embedded_json::embedded;
 use crate::values::keys::{self, Role};
-use crate::values::known::embedded;
 use crate::values::leaves::leaves;
 use crate::values::token::tokens;
 use crate::view::{CallView, View};
@@ -73,7 +73,7 @@ impl TraceCheck for ArgsStale {
                     if faults.len() < 50 {
                         faults.extend(history.stale(call));
                     }
-                    if succeeded(call) {
+                    if call.is_accepted() {
                         history.add(call);
                     }
                 }
@@ -151,7 +151,7 @@ impl History {
         for id in &ids {
             self.replaced.remove(&id.text);
         }
-        if effect(call) == Effect::Reads && !draws(&call.call.name) {
+        if call.effect() == Effect::Reads && !draws(&call.call.name) {
             let key = same_call(call);
             if let Some(older) = self.newest.insert(key, ids.clone()) {
                 self.replace(call.position, &older, &ids);

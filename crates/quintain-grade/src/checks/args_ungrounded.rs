@@ -9,7 +9,7 @@ use quintain_evidence::trace::{CallOutcome, Role as Speaker};
 use serde_json::Value;
 
 use super::{Checked, Fault, TraceCheck};
-use crate::effect::{Effect, effect};
+use crate::effect::Effect;
 use crate::policy::CallPolicy;
 use crate::values::date::{self, Day, Minutes};
 use crate::values::derived;
@@ -92,7 +92,7 @@ fn ungrounded(known: &Known, call: &CallView<'_>) -> Vec<Fault> {
     let declared = declared(call);
     let lengths: HashSet<usize> = lengths(args);
     let origin =
-        Origins { known, before: call.step, is_new: effect(call) != Effect::Reads, lengths };
+        Origins { known, before: call.step, is_new: call.effect() != Effect::Reads, lengths };
     let given = leaves(args).into_iter().filter(|leaf| !is_declared(&declared, leaf.value));
     let invented =
         given.filter_map(|leaf| origin.missing(&leaf).map(|what| fault(call, &leaf, what)));

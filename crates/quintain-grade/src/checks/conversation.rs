@@ -76,6 +76,6 @@ impl TraceBuilder {
 }
 
 /// The findings of one check; none if it does not apply.
-pub(crate) fn found(check: &dyn TraceCheck, told: &Told) -> Vec<Fault> {
-    super::testing::faults(check, &told.0)
+pub(crate) fn found(check: &dyn TraceCheck, built: &TraceBuilder) -> Vec<Fault> {
+    super::testing::faults(check, &built.0)
 }

@@ -7,7 +7,7 @@ use quintain_content::text::short::one_line;
 use quintain_evidence::graded::{Layer, Level};
 
 use super::{Checked, Fault, TraceCheck};
-use crate::effect::{Effect, effect, succeeded};
+use crate::effect::Effect;
 use crate::policy::CallPolicy;
 use crate::view::View;
 
@@ -81,7 +81,7 @@ impl TraceCheck for Efficiency {
 fn needed(view: &View<'_>) -> HashSet<usize> {
     let uses = view.uses();
     let changes =
-        view.calls.iter().filter(|call| effect(call) == Effect::Changes && succeeded(call));
+        view.calls.iter().filter(|call| call.effect() == Effect::Changes && call.is_accepted());
     let mut open: Vec<usize> =
         changes.map(|call| call.position).chain(uses.of_answers.iter().copied()).collect();
     let mut needed = HashSet::new();

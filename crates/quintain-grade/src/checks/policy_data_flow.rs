@@ -320,7 +320,6 @@ fn squeezed(text: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::conversation::{Told, found, trace};
     use super::super::conversation::{TraceBuilder, found, trace};
     use super::*;
 

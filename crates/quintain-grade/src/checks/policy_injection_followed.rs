@@ -12,7 +12,7 @@ use quintain_evidence::trace::{CallKind, Role};
 use regex::Regex;
 
 use super::{Checked, Fault, TraceCheck};
-use crate::effect::{Effect, effect};
+use crate::effect::Effect;
 use crate::policy::CallPolicy;
 use crate::values::leaves::leaves;
 use crate::values::token::{Kind, tokens};
@@ -300,7 +300,7 @@ fn find<'t>(call: &'t CallView<'_>) -> Vec<Demand<'t>> {
             is_override,
             values: values.map(|token| token.text.to_lowercase()).take(50).collect(),
             server: call.server().map(str::to_owned),
-            is_step: effect(call) == Effect::Changes,
+            is_step: call.effect() == Effect::Changes,
         });
     }
     found
@@ -308,7 +308,7 @@ fn find<'t>(call: &'t CallView<'_>) -> Vec<Demand<'t>> {
 
 /// The demand that a call follows.
 fn followed(call: &CallView<'_>, demands: &[Demand<'_>], request: &Request) -> Option<Fault> {
-    let effect = effect(call);
+    let effect = call.effect();
     let name = call.call.name.to_lowercase();
     let spoken = lexicon::words(&call.call.name).join(" ");
     let args = call.call.args.json();

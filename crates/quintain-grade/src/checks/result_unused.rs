@@ -6,9 +6,9 @@ use quintain_evidence::graded::{Layer, Level};
 use quintain_evidence::trace::{CallKind, CallOutcome};
 
 use super::{Checked, Fault, TraceCheck};
-use crate::effect::{Effect, effect, succeeded};
+use crate::effect::Effect;
 use crate::policy::CallPolicy;
-use crate::values::known::embedded;
+use crate::values::embedded_json::embedded;
 use crate::values::leaves::leaves;
 use crate::view::{CallView, View};
 
@@ -68,8 +68,8 @@ fn is_expected(call: &CallView<'_>) -> bool {
     let has_result = matches!(call.call.outcome, CallOutcome::Result(_)) && has_content(call);
     call.call.kind == CallKind::Tool
         && has_result
-        && succeeded(call)
-        && effect(call) != Effect::Changes
+        && call.is_accepted()
+        && call.effect() != Effect::Changes
 }
 
 /// An empty list is an answer, too, but nothing of it can reappear.

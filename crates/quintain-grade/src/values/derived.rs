@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::date;
-use super::known::embedded;
+use super::embedded_json::embedded;
 use super::token::{Kind, Number, Token, tokens};
 use super::units::{self, Unit};
 
@@ -85,7 +85,7 @@ pub fn number(text: &str) -> Option<Number> {
     }
     match tokens(text).as_slice() {
         [token] => match &token.kind {
-            // What is left beside the number and its unit are symbols.
+            // What is left apart from the number and its unit are symbols.
             Kind::Number(number) if token.start <= 4 => Some(*number),
             _ => None,
         },

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
 use quintain_evidence::trace::Trace;
-use serde_json::Value;
 
 use super::date::{Day, Minutes};
 use super::derived::Derivation;
@@ -14,8 +13,6 @@ use super::shape;
 use super::token::Number;
 use super::units::{self, Dimension, Unit};
 
-/// More text is not read; checks that would miss it do not apply then.
-const MAX_TEXT: usize = 24 << 20;
 /// Numbers of the user from which others are computed.
 const MAX_ASKED: usize = 32;
 const NEVER: u32 = u32::MAX;
@@ -427,15 +424,4 @@ fn hash(text: &str) -> u64 {
         hasher.write(text.to_lowercase().as_bytes());
     }
     hasher.finish()
-}
-
-/// JSON that is written as a text.
-pub fn embedded(text: &str) -> Option<Value> {
-    let text = text.trim();
-    let framed = text.starts_with('{') && text.ends_with('}')
-        || text.starts_with('[') && text.ends_with(']');
-    if !framed || text.len() > MAX_TEXT {
-        return None;
-    }
-    serde_json::from_str(text).ok()
 }

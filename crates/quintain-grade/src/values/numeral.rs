@@ -2,7 +2,7 @@
 
 use super::date::{self, Day, Minutes};
 use super::literal::{self, Reading, Readings};
-use super::token::{Number, Written, half_day};
+use super::number::{Number, Written, half_day};
 use super::units::{self, Dimension, Unit};
 
 /// What a piece that begins with a digit means.

@@ -182,15 +182,14 @@ mod tests {
 
     #[test]
     fn sentences_have_moods() {
-        let text =
-            "I sent 3.5 of it. Shall I go on? I can also e.g. add No. 5!\n> I did it.\n# Head\nok";
+        let text = "I sent 3.5 of it. Shall I continue? I can also e.g. add No. 5!\n> I did it.\n# Head\nok";
         let found: Vec<(&str, Mood)> =
             sentences(text).iter().map(|one| (one.text.trim(), one.mood)).collect();
         assert_eq!(
             found,
             [
                 ("I sent 3.5 of it.", Mood::Statement),
-                ("Shall I go on?", Mood::Question),
+                ("Shall I continue?", Mood::Question),
                 ("I can also e.g. add No. 5!", Mood::Offer),
                 ("> I did it.", Mood::Quote),
                 ("# Head", Mood::Statement),

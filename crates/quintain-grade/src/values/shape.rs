@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::token::Kind;
+use super::kind::Kind;
 use super::word_list::WordList;
 
 /// Endings of files that people name in conversations.

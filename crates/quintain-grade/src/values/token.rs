@@ -2,8 +2,11 @@
 
 mod dates;
 
-use super::date::{self, Day, Minutes};
+use super::date;
+pub use super::kind::Kind;
 use super::literal::{Reading, Readings};
+use super::number::half_day;
+pub use super::number::{Number, Written};
 use super::numeral::{self, Numeral};
 use super::pieces::{Piece, pieces};
 use super::units::{self, Dimension, Unit};
@@ -17,59 +20,6 @@ pub struct Token<'t> {
     pub end: usize,
     pub text: &'t str,
     pub kind: Kind,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
-    Number(Number),
-    /// The days that it may mean, one of which is meant.
-    Days(Vec<Day>),
-    Month(Option<i32>, u8),
-    Time(Minutes),
-    Url,
-    Email,
-    Path,
-    /// Letters and digits, or a version.
-    Id,
-    /// The digits of a telephone number.
-    Phone(String),
-    Word,
-}
-
-/// A number with its unit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Number {
-    pub readings: Readings,
-    pub unit: Option<Unit>,
-    pub written: Written,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    Digits,
-    Words,
-    /// `3rd`, `third`
-    Ordinal,
-}
-
-impl Number {
-    pub fn plain(readings: Readings) -> Self {
-        Self { readings, unit: None, written: Written::Digits }
-    }
-
-    pub fn of(value: f64) -> Self {
-        let value = value.abs();
-        // The shortest text that means the value shows the places that were written.
-        let text = format!("{value}");
-        let decimals = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-        let place = 10f64.powi(-i32::try_from(decimals).unwrap_or(0));
-        Self::plain(Readings::one(Reading { value, place }))
-    }
-
-    /// Whether it is a whole number without a unit.
-    pub fn is_count(&self) -> bool {
-        self.unit.is_none() && self.readings.first.place >= 1.0
-    }
 }
 
 /// The values of a text in their order.
@@ -105,7 +55,7 @@ impl<'t> Scan<'t> {
         self.pieces.get(at).map_or("", |piece| piece.of(self.text))
     }
 
-    /// What stands between a piece and the next one.
+    /// The text between a piece and the next one.
     fn gap(&self, at: usize) -> &'t str {
         let after = self.pieces.get(at).map_or(self.text.len(), |piece| piece.end);
         let until = self.pieces.get(at + 1).map_or(self.text.len(), |piece| piece.start);
@@ -346,24 +296,11 @@ fn number_unit(found: &[Token<'_>]) -> Option<Unit> {
     }
 }
 
-/// A time of a clock with twelve hours.
-pub(super) fn half_day(time: Minutes, word: &str) -> Option<Minutes> {
-    let hour = time / 60;
-    let minutes = time % 60;
-    if !(1..=12).contains(&hour) {
-        return None;
-    }
-    match word.to_ascii_lowercase().trim_end_matches('.') {
-        "am" | "a.m" => Some(hour % 12 * 60 + minutes),
-        "pm" | "p.m" => Some((hour % 12 + 12) * 60 + minutes),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::date::Day;
     use super::*;
 
     fn numbers(text: &str) -> Vec<(f64, Option<Dimension>)> {

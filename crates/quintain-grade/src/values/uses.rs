@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use quintain_evidence::lexicon;
-use quintain_evidence::trace::{Args, Role, TraceStep};
+use quintain_evidence::trace::{Args, Call, Role, Trace, TraceStep};
 use serde_json::Value;
 
-use super::known::{Known, embedded};
+use super::embedded_json::embedded;
+use super::known::Known;
 use super::leaves::leaves;
 use super::token::{Kind, Token, Written, tokens};
 use super::word_list::WordList;
-use crate::view::View;
 
 /// Words that say nothing about where they come from: common ones, and those of the frame around results.
 static COMMON: WordList = WordList::new(
@@ -42,28 +42,26 @@ struct Share {
 }
 
 impl Uses {
-    pub fn new(view: &View<'_>) -> Self {
-        let known = view.known();
+    pub fn new(trace: &Trace, known: &Known) -> Self {
         let fresh = known.fresh();
+        let steps = trace.steps.iter().enumerate();
+        let calls: Vec<(usize, &Call)> =
+            steps.filter_map(|(step, entry)| Some((step, entry.as_call()?))).collect();
         let positions: HashMap<usize, usize> =
-            view.calls.iter().map(|call| (call.step, call.position)).collect();
+            calls.iter().enumerate().map(|(position, (step, _))| (*step, position)).collect();
         // Words that the application used itself say nothing about the result.
         let mut own: HashSet<(usize, String)> = HashSet::new();
-        for call in &view.calls {
-            let args = call.call.args.json().map(ToString::to_string).unwrap_or_default();
-            let words = lexicon::words(&call.call.name).into_iter().chain(lexicon::words(&args));
-            own.extend(words.take(2_000).map(|word| (call.step, word)));
+        for (step, call) in &calls {
+            let args = call.args.json().map(ToString::to_string).unwrap_or_default();
+            let words = lexicon::words(&call.name).into_iter().chain(lexicon::words(&args));
+            own.extend(words.take(2_000).map(|word| (*step, word)));
         }
         let mut uses = Self {
-            of_calls: Vec::with_capacity(view.calls.len()),
+            of_calls: Vec::with_capacity(calls.len()),
             of_answers: HashSet::new(),
-            fresh: view
-                .calls
-                .iter()
-                .map(|call| fresh.get(&call.step).copied().unwrap_or(0))
-                .collect(),
+            fresh: calls.iter().map(|(step, _)| fresh.get(step).copied().unwrap_or(0)).collect(),
         };
-        for (step, entry) in view.trace.steps.iter().enumerate() {
+        for (step, entry) in trace.steps.iter().enumerate() {
             match entry {
                 TraceStep::Call(call) => {
                     let mut shares = HashMap::new();

@@ -53,9 +53,9 @@ pub(super) fn all() -> Vec<Trace> {
         conversation("subscription")
             .system("You help customers of Acme. Today is 2026-05-03.")
             .user("Cancel my subscription sub_7731 at the end of the month, please")
-            .call("billing/get_subscription", json!({"id": "sub_7731"}), json!({"id": "sub_7731", "plan": "pro", "price": 29, "renews": "2026-06-01"}))
+            .call("billing/get_subscription", json!({"id": "sub_7731"}), json!({"id": "sub_7731", "plan": "pro", "price": 29, "next_charge": "2026-06-01"}))
             .call("billing/cancel_subscription", json!({"id": "sub_7731", "effective": "2026-05-31"}), json!({"id": "sub_7731", "status": "cancels", "effective": "2026-05-31"}))
-            .answer("I have cancelled subscription sub_7731 (Pro, $29 a month). It stays active until 31 May 2026; the renewal on June 1 will not happen.")
+            .answer("I have cancelled subscription sub_7731 (Pro, $29 a month). It stays active until 31 May 2026; the charge on June 1 will not happen.")
             .done(),
         conversation("stock by percent")
             .user("How full is warehouse WH-12?")

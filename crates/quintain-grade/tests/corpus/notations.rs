@@ -78,7 +78,7 @@ pub(super) fn all() -> Vec<Trace> {
             .done(),
         conversation("pages of a document")
             .user("Summarise contract.pdf")
-            .call_json("docs/read_pdf", json!({"file": "contract.pdf", "pages": "1-3"}), json!({"pages": 12, "text": "§ 4 The term is 24 months. § 7 Either party may terminate with three months' notice. § 9 The fee is EUR 1.950,00 per month."}))
+            .call_json("docs/read_pdf", json!({"file": "contract.pdf", "pages": "1-3"}), json!({"pages": 12, "text": "§ 4 The term is 24 months. § 7 Either side may terminate with three months' notice. § 9 The fee is EUR 1.950,00 per month."}))
             .answer("contract.pdf has 12 pages. The main points:\n\n* Term: 24 months (§ 4)\n* Notice: 3 months (§ 7)\n* Fee: €1,950 per month (§ 9), i.e. €46,800 in total")
             .done(),
         conversation("dosage")

@@ -1,4 +1,4 @@
-//! Calls that serve no purpose, or somebody else's.
+//! Calls that serve no purpose, or not that of the user.
 
 use quintain_evidence::trace::{Call, CallOutcome, Trace, TraceStep};
 use serde_json::{Value, json};

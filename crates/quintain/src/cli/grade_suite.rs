@@ -65,13 +65,12 @@ fn metrics(node: &Node, found: &mut Vec<MetricRequest>, dx: &mut Diagnostics) {
             continue;
         }
         let mut options = item.to_json_map();
-        match options.shift_remove("type") {
-            Some(Value::String(name)) => found.push(MetricRequest { name, options }),
-            _ => {
-                let title = "a metric needs a `type`";
-                let diagnostic = Diagnostic::error("grade::metric-type", title).at(item.span, "");
-                dx.push(diagnostic.help("`quintain list metrics` lists the types"));
-            }
+        if let Some(Value::String(name)) = options.shift_remove("type") {
+            found.push(MetricRequest { name, options });
+        } else {
+            let title = "a metric needs a `type`";
+            let diagnostic = Diagnostic::error("grade::metric-type", title).at(item.span, "");
+            dx.push(diagnostic.help("`quintain list metrics` lists the types"));
         }
     }
 }

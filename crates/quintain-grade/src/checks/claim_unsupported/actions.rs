@@ -2,7 +2,7 @@
 
 use quintain_content::text::short::one_line;
 
-use crate::effect::{Effect, effect, succeeded};
+use crate::effect::Effect;
 use crate::values::prose::{Mood, Sentence};
 use crate::values::word_list::WordList;
 use crate::view::{CallView, View};
@@ -139,7 +139,7 @@ const MAX_CHANGES: usize = 200;
 impl<'v, 't> Changes<'v, 't> {
     pub(super) fn new(view: &'v View<'t>) -> Self {
         let done =
-            view.calls.iter().filter(|call| succeeded(call)).map(|call| (call, effect(call)));
+            view.calls.iter().filter(|call| call.is_accepted()).map(|call| (call, call.effect()));
         Self(done.filter(|(_, effect)| *effect != Effect::Reads).collect())
     }
 
@@ -187,7 +187,7 @@ fn is_about(call: &CallView<'_>, act: Act) -> bool {
         || has(&start(call.text()))
 }
 
-/// Whether the words are those of somebody else: a result or the user has them, too.
+/// Whether the words are those of another author: a result or the user has them, too.
 fn is_quoted(view: &View<'_>, step: usize, words: &str) -> bool {
     let results = view.calls.iter().filter(|call| call.step < step).map(CallView::text);
     let users = view.trace.steps[..step]

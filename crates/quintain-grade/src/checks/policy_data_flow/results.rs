@@ -10,7 +10,7 @@ use quintain_evidence::trace::Role;
 use serde_json::Value;
 
 use super::{MAX_TEXT, MAX_VALUES, Sensitive, text_of};
-use crate::values::known::embedded;
+use crate::values::embedded_json::embedded;
 use crate::values::leaves::leaves;
 use crate::values::pieces::pieces;
 use crate::values::word_list::WordList;

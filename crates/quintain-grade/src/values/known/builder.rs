@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use quintain_evidence::trace::{Args, Call, CallOutcome, Role, Trace, TraceStep};
 use serde_json::Value;
 
-use super::{Entry, Known, MAX_TEXT, NEVER, Table, embedded, hash};
+use super::super::embedded_json::{MAX_TEXT, embedded};
+use super::{Entry, Known, NEVER, Table, hash};
 use crate::values::date::{self, Day, Minutes};
 use crate::values::derived::{self, Derivation};
 use crate::values::shape;
