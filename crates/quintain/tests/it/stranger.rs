@@ -126,6 +126,8 @@ fn kinds() -> BTreeMap<&'static str, Kind> {
         ("diff", Reads(&[("diff latest latest~1", 2)])),
         ("scan", Reads(&[("scan SUITE", 4), ("scan", 4)])),
         ("record", Reads(&[("record -o made.jsonl -c SUITE --target named", 0)])),
+        ("grade", Reads(&[("grade findings.json -c SUITE --no-write", 3)])),
+        ("meta-eval", Reads(&[("meta-eval findings.json findings.json -c SUITE", 2)])),
         ("login", Reads(&[("login http://127.0.0.1:1/", 3)])),
         ("doctor", Reads(&[("doctor", 0)])),
         ("init", Reads(&[("init made-suite", 0)])),
