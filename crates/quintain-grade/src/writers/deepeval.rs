@@ -106,7 +106,10 @@ fn single(trace: &Trace) -> Option<(&str, Vec<&Call>, Option<&str>)> {
     };
     let calls: Vec<&Call> = calls.iter().map(TraceStep::as_call).collect::<Option<_>>()?;
     let is_sorted = calls.is_sorted_by_key(|call| order(call.kind));
-    is_sorted.then_some((request.text.as_str(), calls, answer))
+    // Without calls of tools, `tools_called` of such a case would be read as its calls.
+    let has_tools = calls.iter().any(|call| call.kind == CallKind::Tool);
+    let is_listed = trace.expected.called.as_ref().is_some_and(|called| !called.is_empty());
+    (is_sorted && (has_tools || !is_listed)).then_some((request.text.as_str(), calls, answer))
 }
 
 fn order(kind: CallKind) -> usize {

@@ -29,7 +29,7 @@ const OPENS: [&str; 19] = [
     "lookup_host(",
 ];
 
-const DOORS: [(&str, &str); 30] = [
+const DOORS: [(&str, &str); 36] = [
     ("engine/confined/portable.rs", "opens only below folders that its callers may use"),
     ("engine/confined/unix.rs", "as portable.rs"),
     ("engine/files.rs", "`AllowedFiles` guards `Disk`"),
@@ -37,6 +37,8 @@ const DOORS: [(&str, &str); 30] = [
     ("engine/jobs/eval.rs", "gets only the variables that `Jobs::under` allows"),
     ("engine/jobs/redteam.rs", "gets only the variables that `Jobs::under` allows"),
     ("engine/planted/journal.rs", "journal of planted files"),
+    ("engine/grade/reading.rs", "reads only what `jobs/grade.rs` got from the policy"),
+    ("engine/jobs/grade.rs", "the policy checks every path"),
     ("engine/planted/mod.rs", "journal of planted files"),
     ("engine/planted/private.rs", "creates only the folder of the run"),
     ("engine/planted/removal.rs", "removes only planted files"),
@@ -60,6 +62,10 @@ const DOORS: [(&str, &str); 30] = [
     ("wire/auth/oauth/callback.rs", "interactive login"),
     ("wire/auth/stored/store.rs", "`World::logins` returns its folder only if allowed"),
     ("wire/net.rs", "the client checks every request"),
+    ("wire/recording/capture.rs", "the file that the user names; no job records"),
+    ("wire/recording/file.rs", "as capture.rs"),
+    ("wire/recording/http/upstream.rs", "the URL that the user names; no job records"),
+    ("wire/recording/stdio.rs", "the command that the user names; no job records"),
     ("wire/resolver.rs", "resolves only names that were checked, and checks their addresses"),
     ("wire/transport/courier.rs", "checked by the client"),
     ("wire/transport/stdio.rs", "starts only what `Commands` found"),
