@@ -18,7 +18,8 @@ def write(line):
 
 
 def on_signal(number, frame):
-    write(b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"signal %d"}}\n' % number)
+    # A signal may interrupt a write to the buffer, which must not be entered twice.
+    os.write(1, b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"signal %d"}}\n' % number)
     os._exit(40 + number)
 
 
