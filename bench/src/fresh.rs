@@ -22,7 +22,9 @@ impl Programs {
         Ok(Self {
             echo_stdio: build(&bench, &["--bin", "echo-stdio"], "echo-stdio")?,
             echo_http: build(&bench, &["--bin", "echo-http"], "echo-http")?,
-            quintain: with_quintain.then(|| build(&root, &["--bin", "quintain"], "quintain")).transpose()?,
+            quintain: with_quintain
+                .then(|| build(&root, &["--bin", "quintain"], "quintain"))
+                .transpose()?,
         })
     }
 

@@ -1,12 +1,14 @@
 //! Measures Quintain and its peers on one machine, in one run.
 //!
-//! There are four parts: `wire` measures the client, `eval` whole runs of suites, `store` commands over stored runs,
-//! `build` a cold build and the size of the published binary. The measured programs take turns, so that noise affects
-//! all of them; reports contain the best and the median run. Each part writes its results to a section of `RESULTS.md`.
+//! There are five parts: `wire` measures the client, `eval` whole runs of suites, `grade` grading and recording, `store`
+//! commands over stored runs, `build` a cold build and the size of the published binary. The measured programs take
+//! turns, so that noise affects all of them; reports contain the best and the median run. Each part writes its results
+//! to a section of `RESULTS.md`.
 
 mod build;
 mod eval;
 mod fresh;
+mod grade;
 mod results;
 mod sample;
 mod store;
@@ -23,18 +25,21 @@ Usage: quintain-bench                 all parts, written to RESULTS.md
        quintain-bench wire [--repeats N] [--calls N] [--only stdio|http|cold]
        quintain-bench wire --profile stdio|http IN_FLIGHT
        quintain-bench eval [--repeats N] [--tests N] [--only start|suites|cost|scale]
+       quintain-bench grade [--repeats N] [--cases N] [--only peer|scale|checks|record]
        quintain-bench store
        quintain-bench build [--only release|dist]
 
 wire: compare the client with the official SDK's. --profile makes calls with our client alone for some
 seconds, for a profiler.
 eval: compare suites with promptfoo. --tests is the size of the largest suite; the others scale with it.
+grade: compare grading with deepeval, and calls with recorded ones. --cases is the size of the largest file.
 store: commands over stores of 10 and of 10,000 runs.
 build: a cold build of what is committed, and the size of the binary.
-Results with --only or --tests are printed and not written.
+Results with --only, --tests or --cases are printed and not written.
 
 Environment of eval, set by `cargo xtask bench`: PROMPTFOO, its program; QUINTAIN_PEER_NODE, a node of
-version 22; QUINTAIN_PEER_NPM, the folder whose node_modules has mcp-server-everything.";
+version 22; QUINTAIN_PEER_NPM, the folder whose node_modules has mcp-server-everything. Environment
+of grade: DEEPEVAL_PYTHON, the python of an environment with deepeval.";
 
 fn main() -> ExitCode {
     if let Some(record) = std::env::var_os(build::RECORD) {
@@ -59,12 +64,14 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         [] => {
             wire::run(&wire::Settings::default())?;
             eval::run(&eval::Settings::default())?;
+            grade::run(&grade::Settings::default())?;
             store::run()?;
             build::run(&build::Settings::default())
         }
         ["wire", "--profile", transport, in_flight] => wire::profile(transport, in_flight),
         ["wire", words @ ..] => wire::run(&wire::Settings::read(words).ok_or(USAGE)?),
         ["eval", words @ ..] => eval::run(&eval::Settings::read(words).ok_or(USAGE)?),
+        ["grade", words @ ..] => grade::run(&grade::Settings::read(words).ok_or(USAGE)?),
         ["store"] => store::run(),
         ["build", words @ ..] => build::run(&build::Settings::read(words).ok_or(USAGE)?),
         _ => Err(USAGE.into()),

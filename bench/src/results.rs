@@ -10,17 +10,19 @@ use crate::Failure;
 pub enum Section {
     Wire,
     Eval,
+    Grade,
     Store,
     Build,
 }
 
 impl Section {
-    const ALL: [Self; 4] = [Self::Wire, Self::Eval, Self::Store, Self::Build];
+    const ALL: [Self; 5] = [Self::Wire, Self::Eval, Self::Grade, Self::Store, Self::Build];
 
     fn heading(self) -> &'static str {
         match self {
             Self::Wire => "## The client",
             Self::Eval => "## Suites",
+            Self::Grade => "## Grading",
             Self::Store => "## Stored runs",
             Self::Build => "## The build",
         }
@@ -59,6 +61,37 @@ pub struct Goals(pub String);
 impl Goals {
     pub fn check(&mut self, met: bool, what: String) {
         let _ = writeln!(self.0, "- {}: {what}", if met { "met" } else { "**missed**" });
+    }
+}
+
+/// A section that is printed as it grows: tables, and the goals below them.
+#[derive(Default)]
+pub struct Tables {
+    text: String,
+    pub goals: Goals,
+    /// The table of the last row.
+    table: &'static str,
+}
+
+impl Tables {
+    pub fn say(&mut self, text: &str) {
+        println!("{text}");
+        let _ = writeln!(self.text, "{text}");
+    }
+
+    /// Adds a row, and before the first row of a table its head.
+    pub fn row(&mut self, table: &'static str, line: &str) {
+        if self.table != table {
+            self.table = table;
+            self.say(&format!("\n{table}"));
+        }
+        self.say(line);
+    }
+
+    pub fn finish(mut self, section: Section, is_kept: bool) -> Result<(), Failure> {
+        let goals = std::mem::take(&mut self.goals.0);
+        self.say(&format!("\n{}", goals.trim_end()));
+        if is_kept { keep(section, &self.text) } else { Ok(()) }
     }
 }
 

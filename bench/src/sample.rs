@@ -42,4 +42,24 @@ impl Runs {
         }
         self.memory = self.memory.max(usage.memory);
     }
+
+    /// Seconds of the best run.
+    pub fn best(&self) -> f64 {
+        self.wall.best().as_secs_f64()
+    }
+
+    /// Seconds of the median run.
+    pub fn median(&self) -> f64 {
+        self.wall.median().as_secs_f64()
+    }
+
+    /// Millions of bytes; infinite if unknown, so that no goal is met by it.
+    pub fn megabytes(&self) -> f64 {
+        self.memory.map_or(f64::INFINITY, |bytes| bytes as f64 / 1e6)
+    }
+
+    /// The same for a table.
+    pub fn shown_megabytes(&self) -> String {
+        self.memory.map_or_else(|| "?".to_owned(), |bytes| format!("{:.0}", bytes as f64 / 1e6))
+    }
 }

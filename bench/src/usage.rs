@@ -61,6 +61,15 @@ pub fn run(command: &mut Command, log: &Path) -> Result<Ran, Failure> {
     Ok(Ran { usage: Usage { wall, cpu, own, memory }, code, said })
 }
 
+/// The same with a process that must end with this code.
+pub fn run_to(command: &mut Command, log: &Path, code: i32) -> Result<Ran, Failure> {
+    let ran = run(command, log)?;
+    if ran.code == Some(code) {
+        return Ok(ran);
+    }
+    Err(format!("{command:?} ended with {:?} instead of {code}:\n{}", ran.code, ran.said).into())
+}
+
 /// User and system time of all children that were waited for.
 pub fn of_children() -> Result<Duration, Failure> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
@@ -72,9 +81,9 @@ fn duration(time: TimeVal) -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or_default())
 }
 
-/// User and system time, the 14th and the 15th field. The second field may contain spaces and ends with the last
+/// User and system time of a process that is not reaped, the 14th and the 15th field. The second field may contain spaces and ends with the last
 /// bracket.
-fn own_time(pid: u32) -> Option<Duration> {
+pub fn own_time(pid: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields = stat[stat.rfind(')')? + 1..].split_whitespace();
     let times: Vec<u64> = fields.skip(11).take(2).map_while(|field| field.parse().ok()).collect();
@@ -94,7 +103,8 @@ fn watch_memory(pid: u32, ended: &mpsc::Receiver<()>) -> Option<u64> {
     }
 }
 
-fn largest_set(pid: u32) -> Option<u64> {
+/// The largest resident set of a running process, in bytes.
+pub fn largest_set(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

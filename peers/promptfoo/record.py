@@ -3,6 +3,8 @@
 
     record.py [--check] [NAME...]     without names: every case
 
+A case with a file `judge` gets a scripted model, whose address is JUDGE_URL in its environment.
+
 PROMPTFOO is the command to run; without it, target/promptfoo/node_modules/.bin/promptfoo. Node is taken from
 QUINTAIN_PEER_NODE if that is set. With --check nothing is written, and a case that came out differently is named.
 """
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +32,7 @@ VOLATILE = [
     ("latency", re.compile(r"Latency \d+ms"), "Latency <n>ms"),
     ("duration", re.compile(r"\((max: )?\d+(?:\.\d+)?ms\)"), r"(\1<n>ms)"),
     ("temporary path", re.compile(r"/[^\s'\"]*promptfoo-python-code-[^\s'\"/]*"), "<tmp>"),
+    ("judge", re.compile(r"127\.0\.0\.1:\d{4,5}"), "<judge>"),
     ("bundle path", re.compile(r"(?:file://)?/[^\s'\"]*node_modules/promptfoo/dist/[^\s'\")]*"), "<bundle>"),
 ]
 
@@ -126,8 +130,27 @@ def complaint(case, log):
     return Row(case).text(found.group(1)) if found else None
 
 
+@contextmanager
+def judge(case):
+    """The address of a scripted model, if the case asks for one."""
+    if not (case / "judge").exists():
+        yield None
+        return
+    script = [sys.executable, str(CORPUS / "judge.py")]
+    with subprocess.Popen(script, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
 def run(case):
     """What promptfoo says about one case."""
+    with judge(case) as address:
+        return run_with(case, address)
+
+
+def run_with(case, address):
     arguments = [line for line in lines(case / "args") if line] or ["-c", "promptfooconfig.yaml"]
     with tempfile.TemporaryDirectory(prefix="corpus-") as scratch:
         output = Path(scratch) / "out.json"
@@ -143,7 +166,9 @@ def run(case):
             "PROMPTFOO_INLINE_MEDIA": "1",
             "PROMPTFOO_PYTHON": "python3",
             "PYTHONDONTWRITEBYTECODE": "1",
-            **dict(line.split("=", 1) for line in lines(case / "env") if line),
+            # One judge after the other, so that sums and reasons do not depend on who is faster.
+            **({"JUDGE_URL": address, "PROMPTFOO_ASSERTIONS_MAX_CONCURRENCY": "1"} if address else {}),
+            **dict(line.replace("$JUDGE_URL", address or "").split("=", 1) for line in lines(case / "env") if line),
         }
         if node := os.environ.get("QUINTAIN_PEER_NODE"):
             environment["PATH"] = f"{Path(node).parent}{os.pathsep}{environment['PATH']}"

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 pub(super) struct Args {}
 
 pub(super) async fn run(_: Args, app: &App) -> Exit {
-    for kind in Kind::EVERY {
+    for kind in Kind::value_variants() {
         let name = kind.to_possible_value();
         let name = name.as_ref().map_or("", |value| value.get_name());
         app.console.out(&format!("{:5}  {name}", kind.all().len()));

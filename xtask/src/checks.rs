@@ -12,11 +12,20 @@ use crate::{Result, module_graph, stage::Note, workspace::Workspace};
 
 const PURE: &[&str] =
     &["quintain-source", "quintain-script", "quintain-content", "quintain-evidence"];
+/// What judges: it may also ask for the opinion of a model.
+const JUDGING: &[&str] = &[
+    "quintain-source",
+    "quintain-script",
+    "quintain-content",
+    "quintain-evidence",
+    "quintain-judge",
+];
 const ENGINE: &[&str] = &[
     "quintain-source",
     "quintain-script",
     "quintain-content",
     "quintain-evidence",
+    "quintain-judge",
     "quintain-suite",
     "quintain-redteam",
     "quintain-scan",
@@ -29,6 +38,7 @@ const SERVE: &[&str] = &[
     "quintain-source",
     "quintain-content",
     "quintain-evidence",
+    "quintain-judge",
     "quintain-suite",
     "quintain-redteam",
     "quintain-scan",
@@ -47,11 +57,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("quintain-content", &["quintain-source", "quintain-script"]),
     ("quintain-evidence", &["quintain-source", "quintain-script", "quintain-content"]),
     // Siblings: none of them knows another.
-    ("quintain-suite", PURE),
-    ("quintain-redteam", PURE),
+    ("quintain-judge", &["quintain-content", "quintain-evidence"]),
+    ("quintain-suite", JUDGING),
+    ("quintain-redteam", JUDGING),
     ("quintain-scan", PURE),
-    ("quintain-grade", PURE),
-    ("quintain-llm", &[]),
+    ("quintain-grade", JUDGING),
+    ("quintain-llm", &["quintain-source", "quintain-content"]),
     ("quintain-report", &["quintain-source", "quintain-content", "quintain-evidence"]),
     ("quintain-engine", ENGINE),
     ("quintain-serve", SERVE),
@@ -65,6 +76,7 @@ const PURE_ROOMS: &[&str] = &[
     "quintain-script",
     "quintain-content",
     "quintain-evidence",
+    "quintain-judge",
     "quintain-suite",
     "quintain-redteam",
     "quintain-scan",
@@ -315,6 +327,7 @@ mod tests {
     fn edges_along_the_plan_are_allowed() {
         let plan = [
             ("quintain-suite", "quintain-source"),
+            ("quintain-grade", "quintain-judge"),
             ("quintain-engine", "quintain-redteam"),
             ("quintain-engine", "quintain-wire"),
             ("quintain-engine", "quintain-observe"),
@@ -332,6 +345,8 @@ mod tests {
         let against = [
             ("quintain-suite", "quintain-redteam"),
             ("quintain-evidence", "quintain-suite"),
+            ("quintain-evidence", "quintain-judge"),
+            ("quintain-judge", "quintain-grade"),
             ("quintain-wire", "quintain-source"),
             ("quintain-demo", "quintain-evidence"),
             ("quintain-engine", "quintain-report"),

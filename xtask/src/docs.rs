@@ -2,11 +2,17 @@
 //! `check` reports those that are out of date and broken links.
 
 mod commands;
+mod grading;
 mod links;
 mod pages;
 mod recall;
+mod tutorials;
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use serde_json::Value;
 
@@ -35,6 +41,8 @@ pub(crate) fn write(workspace: &Workspace) -> Result<Note> {
             written += 1;
         }
     }
+    let (binaries, folder) = tutorial_folders(workspace);
+    written += tutorials::write(&workspace.root, &binaries, &folder)?;
     Ok(Some(format!("{written} changed")))
 }
 
@@ -49,8 +57,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Note> {
     }
     complaints.dedup();
     let checked = links::check(&workspace.root, &mut complaints)?;
+    let (binaries, folder) = tutorial_folders(workspace);
+    let followed = tutorials::check(&workspace.root, &binaries, &folder, &mut complaints)?;
     if complaints.is_empty() {
-        let note = format!("{} generated parts, {checked} links", parts.len());
+        let parts = parts.len();
+        let note =
+            format!("{parts} generated parts, {checked} links, {followed} blocks of commands");
         println!("{note}: fine");
         return Ok(Some(note));
     }
@@ -58,6 +70,11 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Note> {
         println!("- {complaint}");
     }
     Err(format!("{} mistake(s) in the documentation", complaints.len()))
+}
+
+/// Where the binary is, and where tutorials are followed.
+fn tutorial_folders(workspace: &Workspace) -> (PathBuf, PathBuf) {
+    (workspace.target.join("debug"), workspace.target.join("tutorials"))
 }
 
 fn parts(workspace: &Workspace) -> Result<Vec<Part>> {
@@ -70,6 +87,9 @@ fn parts(workspace: &Workspace) -> Result<Vec<Part>> {
     let commands = commands::all(&|arguments| told(&binary, arguments))?;
     let (assertions, detectors) =
         (json(&["list", "assertions", "--json"])?, json(&["list", "detectors", "--json"])?);
+    let metrics = json(&["list", "metrics", "--json"])?;
+    let folder = workspace.target.join("reference-of-grading");
+    let graded = grading::graded(&folder, &metrics, &|arguments| printed(&binary, arguments))?;
     Ok(vec![
         Part::page("docs/reference/assertions.md", pages::assertions(&assertions, &detectors)?),
         Part::page(
@@ -87,6 +107,15 @@ fn parts(workspace: &Workspace) -> Result<Vec<Part>> {
         Part::page(
             "docs/reference/targets.md",
             pages::targets(&json(&["list", "targets", "--json"])?)?,
+        ),
+        Part::page(
+            "docs/reference/checks.md",
+            grading::checks(&json(&["list", "checks", "--json"])?)?,
+        ),
+        Part::page("docs/reference/metrics.md", grading::metrics(&metrics, &graded)?),
+        Part::page(
+            "docs/reference/trace-formats.md",
+            grading::trace_formats(&json(&["list", "trace-formats", "--json"])?, &graded)?,
         ),
         Part::page(
             "docs/reference/recall.md",
@@ -109,6 +138,14 @@ fn told(binary: &Path, arguments: &[&str]) -> Result<String> {
     process::capture(
         Command::new(binary).args(arguments).env("NO_COLOR", "1").env("COLUMNS", "100"),
     )
+}
+
+/// The same if the exit code does not matter: metrics that need a judge are errors without one.
+fn printed(binary: &Path, arguments: &[&str]) -> Result<String> {
+    let mut command = Command::new(binary);
+    let output = command.args(arguments).env("NO_COLOR", "1").env("COLUMNS", "100").output();
+    let output = output.map_err(|error| format!("{}: {error}", binary.display()))?;
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }
 
 /// A workspace without the file has no deviations.

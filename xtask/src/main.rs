@@ -6,6 +6,7 @@
 
 mod checks;
 mod conformance;
+mod deepeval;
 mod docs;
 mod expectations;
 mod extension_points;
@@ -40,8 +41,9 @@ Usage: cargo xtask COMMAND
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
-  bench [wire|eval|store|build] [OPTION...]
-                        measure the client, whole suites, stored runs and a cold build; writes bench/RESULTS.md
+  bench [wire|eval|grade|store|build] [OPTION...]
+                        measure the client, whole suites, grading, stored runs and a cold build; writes
+                        bench/RESULTS.md
   fuzz [SECONDS]        run every fuzz target for SECONDS (default 60)
   help                  print this text
 

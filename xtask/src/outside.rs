@@ -1,20 +1,24 @@
 //! The packages outside of the workspace: measurements and fuzz targets, with dependencies that the
 //! product should not have to build.
 
-use std::fs;
+use std::{fs, path::PathBuf};
 
-use crate::{Result, peers, promptfoo, stage::Note, workspace::Workspace};
+use crate::{Result, deepeval, peers, promptfoo, stage::Note, workspace::Workspace};
 
 const CARGO_FUZZ: &str = "0.13.2";
 
 /// Runs the benchmarks and writes the output to `bench/RESULTS.md`. The client is compared with a library,
-/// suites with programs that must be installed first.
+/// suites and grading with programs that must be installed first.
 pub(crate) fn bench(workspace: &Workspace, options: &[&str]) -> Result<Note> {
+    let is_part = |name: &str| options.first().is_none_or(|first| *first == name);
+    let named = |name: &str, path: PathBuf| (name.to_owned(), path.to_string_lossy().into_owned());
     let mut variables = Vec::new();
-    if !matches!(options.first(), Some(&("wire" | "store" | "build"))) {
+    if is_part("eval") {
         variables = peers::install(workspace)?.variables();
-        let program = promptfoo::install(workspace)?;
-        variables.push((promptfoo::VARIABLE.into(), program.to_string_lossy().into_owned()));
+        variables.push(named(promptfoo::VARIABLE, promptfoo::install(workspace)?));
+    }
+    if is_part("grade") {
+        variables.push(named(deepeval::VARIABLE, deepeval::install(workspace)?));
     }
     let mut arguments = vec!["run", "--release", "--manifest-path", "bench/Cargo.toml", "--"];
     arguments.extend(options);

@@ -16,6 +16,8 @@ use crate::{Result, process, programs, stage::Note, workspace::Workspace};
 /// The oldest Node the conformance suites and newer peers run on.
 const NODE_MAJOR: u32 = 22;
 const STAMP: &str = ".installed";
+/// A line of requirements that leave out, on purpose, what packages require.
+const INCOMPLETE: &str = "# incomplete";
 
 enum Kind {
     Npm,
@@ -111,6 +113,13 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Installed> {
     fs::write(&list, lines.concat()).map_err(|error| format!("{}: {error}", list.display()))?;
     print!("{}", lines.concat());
     Ok(installed)
+}
+
+/// Installs a Python peer that is not found with the others into a folder of its name.
+pub(crate) fn install_python(name: &str, manifest: PathBuf, folder: &Path) -> Result<PathBuf> {
+    let peer = Peer { name: name.to_owned(), kind: Kind::Python, manifest: vec![manifest] };
+    install_one(&peer, folder)?;
+    Ok(folder.join(name))
 }
 
 /// In CI a missing peer is an error. Elsewhere it must at least not go unnoticed.
@@ -224,6 +233,12 @@ fn python(peer: &Peer, home: &Path) -> Result<()> {
     command.args(["-m", "pip", "install", "--no-input", "--disable-pip-version-check"]);
     command.args(["--no-deps", "--quiet", "--requirement"]).args(&peer.manifest);
     process::capture(&mut command)?;
+    let manifest = peer.manifest.first().map(fs::read_to_string);
+    if manifest
+        .is_some_and(|text| text.is_ok_and(|text| text.lines().any(|line| line == INCOMPLETE)))
+    {
+        return Ok(());
+    }
     let mut check = Command::new(home.join("bin/python"));
     process::capture(check.args(["-m", "pip", "check", "--disable-pip-version-check"])).map(|_| ())
 }
@@ -299,6 +314,14 @@ mod tests {
             find(&folder).expect("peers").into_iter().map(|peer| peer.name).collect();
         for name in ["npm", "python-classic", "python-modern", "sarif"] {
             assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_benchmarks_use_is_not_installed_with_the_peers() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers");
+        for peer in find(&folder).expect("peers") {
+            assert!(!["deepeval", "promptfoo"].contains(&peer.name.as_str()), "{}", peer.name);
         }
     }
 }

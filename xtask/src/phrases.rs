@@ -18,9 +18,12 @@ const GENERATED: &[&str] = &[
     "bench/RESULTS.md",
     "docs/reference/assertions.md",
     "docs/reference/attacks.md",
+    "docs/reference/checks.md",
+    "docs/reference/metrics.md",
     "docs/reference/recall.md",
     "docs/reference/reporters.md",
     "docs/reference/strategies.md",
+    "docs/reference/trace-formats.md",
 ];
 
 /// Files that are not prose of this project: recorded or expected output, and the table below.

@@ -115,12 +115,7 @@ impl Bed {
 
     /// Runs a command that must end with this code.
     fn run(&self, command: &mut Command, code: i32) -> Result<Ran, Failure> {
-        let ran = usage::run(command, &self.folder.path().join("log"))?;
-        if ran.code == Some(code) {
-            return Ok(ran);
-        }
-        Err(format!("{command:?} ended with {:?} instead of {code}:\n{}", ran.code, ran.said)
-            .into())
+        usage::run_to(command, &self.folder.path().join("log"), code)
     }
 
     pub fn quintain_version(&self) -> Result<Usage, Failure> {

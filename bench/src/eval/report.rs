@@ -1,11 +1,10 @@
 //! The tables: printed as they grow, and written to `RESULTS.md`.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::bed::Peer;
 use crate::Failure;
-use crate::results::{self, Goals, Section};
+use crate::results::{self, Section, Tables};
 use crate::sample::{Runs, Sample};
 
 /// Start-up.
@@ -57,50 +56,44 @@ pub struct Scale {
 impl Scale {
     fn growth(&self) -> f64 {
         let [least, _, most] = &self.runs;
-        seconds(most.wall.best()) / seconds(least.wall.best())
+        most.best() / least.best()
     }
 }
 
-/// Text that is printed when it is added.
-pub struct Report {
-    text: String,
-    goals: Goals,
-    /// The table of the last line.
-    table: &'static str,
-}
+pub struct Report(Tables);
 
 impl Report {
     pub fn new(repeats: usize, peer: Option<&Peer>) -> Result<Self, Failure> {
         let peer = peer.map(|peer| format!("; promptfoo {}", peer.version)).unwrap_or_default();
-        let mut report = Self { text: String::new(), goals: Goals::default(), table: "" };
+        let mut report = Tables::default();
         report.say(&format!("{ABOUT}\n\n{}{peer}\n", results::machine()?));
         report.say(&format!(
             "Best of {repeats} runs (of fewer where one takes seconds), the median in brackets; ratios and \
              processor time are of the medians."
         ));
-        Ok(report)
+        Ok(Self(report))
     }
 
     pub fn start(&mut self, start: Start) {
-        let line = |runs: &Runs| format!("{:.1} ({:.1})", best(runs) * 1e3, median(runs) * 1e3);
+        let line = |runs: &Runs| format!("{:.1} ({:.1})", runs.best() * 1e3, runs.median() * 1e3);
         let mut row = |what: &str, runs: &Runs| {
-            self.row(START, &format!("| {what} | {} | {} |", line(runs), megabytes(runs)));
+            self.0.row(START, &format!("| {what} | {} | {} |", line(runs), runs.shown_megabytes()));
         };
         row("`quintain --version`", &start.version);
         row("`quintain eval --no-write`, 1 test, echo", &start.eval);
         row("`quintain eval`, the same with a new store", &start.kept);
         row("`promptfoo --version`", &start.peer);
         for (what, runs) in [("--version", &start.version), ("eval", &start.eval)] {
-            let took = best(runs) * 1e3;
-            self.goals.check(took <= 15.0, format!("`quintain {what}` takes 15 ms ({took:.1})"));
+            let took = runs.best() * 1e3;
+            self.0.goals.check(took <= 15.0, format!("`quintain {what}` takes 15 ms ({took:.1})"));
         }
     }
 
     pub fn suites(&mut self, suites: Suites) {
         let Suites { tests, jobs, floor, ours, peer } = suites;
-        let wall = |runs: &Runs| format!("{:.2} ({:.2})", best(runs), median(runs));
-        let over = (median(&ours) / median(&floor) - 1.0) * 100.0;
-        let gain = median(&peer) / median(&ours);
+        let wall = |runs: &Runs| format!("{:.2} ({:.2})", runs.best(), runs.median());
+        let over = (ours.median() / floor.median() - 1.0) * 100.0;
+        let gain = peer.median() / ours.median();
         let cpu = |pick: fn(&Runs) -> &Sample| {
             let each =
                 [&floor, &ours, &peer].map(|runs| format!("{:.2}", seconds(pick(runs).median())));
@@ -113,18 +106,18 @@ impl Report {
             wall(&peer),
             cpu(|runs| &runs.cpu),
             cpu(|runs| &runs.own),
-            megabytes(&ours),
-            megabytes(&peer),
+            ours.shown_megabytes(),
+            peer.shown_megabytes(),
         );
-        self.row(SUITES, &line);
+        self.0.row(SUITES, &line);
         if tests >= 1000 && jobs == 4 {
             let what = format!("{tests} tests, -j {jobs}: the floor and 15 % ({over:+.0} %)");
-            self.goals.check(over <= 15.0, what);
+            self.0.goals.check(over <= 15.0, what);
         }
         if tests >= 1000 {
-            let held = ours.memory.unwrap_or(u64::MAX) as f64 / 1e6;
+            let held = ours.megabytes();
             let what = format!("{tests} tests, -j {jobs}: 40 MB resident ({held:.1})");
-            self.goals.check(held <= 40.0, what);
+            self.0.goals.check(held <= 40.0, what);
         }
     }
 
@@ -139,9 +132,9 @@ impl Report {
             cost.sizes[1],
             own(&cost.many),
         );
-        self.row(COST, &line);
+        self.0.row(COST, &line);
         let what = format!("{}: 0.15 ms of own CPU for a test ({slope:.3})", cost.target);
-        self.goals.check(slope > 0.0 && slope <= 0.15, what);
+        self.0.goals.check(slope > 0.0 && slope <= 0.15, what);
     }
 
     pub fn scale(&mut self, scale: Scale) {
@@ -149,59 +142,32 @@ impl Report {
         let kept = if scale.kept { "yes" } else { "no" };
         let growth = scale.growth();
         let [a, b, c] = &scale.runs;
-        let wall = |runs: &Runs| format!("{:.2} ({:.2})", best(runs), median(runs));
+        let wall = |runs: &Runs| format!("{:.2} ({:.2})", runs.best(), runs.median());
         let line = format!(
             "| {} | {kept} | {least}: {} | {middle}: {} | {most}: {} | {growth:.2} | {:.0} | {} / {} / {} |",
             scale.target,
             wall(a),
             wall(b),
             wall(c),
-            most as f64 / best(c),
-            megabytes(a),
-            megabytes(b),
-            megabytes(c),
+            most as f64 / c.best(),
+            a.shown_megabytes(),
+            b.shown_megabytes(),
+            c.shown_megabytes(),
         );
-        self.row(SCALE, &line);
+        self.0.row(SCALE, &line);
         let (target, store) = (scale.target, if scale.kept { ", kept" } else { "" });
         let what =
             format!("{target}{store}: {most} tests in 4.6 times the time of {least} ({growth:.2})");
-        self.goals.check(growth <= 4.6, what);
+        self.0.goals.check(growth <= 4.6, what);
     }
 
-    pub fn finish(mut self, keep: bool) -> Result<(), Failure> {
-        let goals = std::mem::take(&mut self.goals.0);
-        self.say(&format!("\n{}", goals.trim_end()));
-        if keep { results::keep(Section::Eval, &self.text) } else { Ok(()) }
-    }
-
-    fn row(&mut self, table: &'static str, line: &str) {
-        if self.table != table {
-            self.table = table;
-            self.say(&format!("\n{table}"));
-        }
-        self.say(line);
-    }
-
-    fn say(&mut self, text: &str) {
-        println!("{text}");
-        let _ = writeln!(self.text, "{text}");
+    pub fn finish(self, keep: bool) -> Result<(), Failure> {
+        self.0.finish(Section::Eval, keep)
     }
 }
 
 fn seconds(duration: Duration) -> f64 {
     duration.as_secs_f64()
-}
-
-fn best(runs: &Runs) -> f64 {
-    seconds(runs.wall.best())
-}
-
-fn median(runs: &Runs) -> f64 {
-    seconds(runs.wall.median())
-}
-
-fn megabytes(runs: &Runs) -> String {
-    runs.memory.map_or_else(|| "?".to_owned(), |bytes| format!("{:.0}", bytes as f64 / 1e6))
 }
 
 const ABOUT: &str = "\

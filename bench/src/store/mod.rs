@@ -46,10 +46,7 @@ pub fn run() -> Result<(), Failure> {
                 let mut command = Command::new(&quintain);
                 command.args(words).env("QUINTAIN_HOME", home(&folder, size));
                 command.current_dir(folder.path());
-                let ran = usage::run(&mut command, &folder.path().join("log"))?;
-                if ran.code != Some(code) {
-                    return Err(format!("{command:?}: {:?}: {}", ran.code, ran.said).into());
-                }
+                let ran = usage::run_to(&mut command, &folder.path().join("log"), code)?;
                 runs.add(ran.usage);
             }
         }

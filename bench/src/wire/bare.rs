@@ -85,6 +85,18 @@ impl Piped {
         Ok(())
     }
 
+    /// Time for `calls` echo calls with `in_flight` of them open.
+    pub fn echo(&mut self, calls: usize, in_flight: usize) -> io::Result<Duration> {
+        let started = Instant::now();
+        let params = |_| json!({"name": "echo", "arguments": {"message": "hi"}});
+        self.converse(calls, in_flight, params, |_, result| result.is_object())?;
+        Ok(started.elapsed())
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn end(self) -> io::Result<()> {
         let Self { mut child, input, output } = self;
         drop((input, output));
@@ -128,10 +140,7 @@ fn receive_line(output: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Val
 /// Time for `calls` calls over stdio with `in_flight` of them open, with the minimal client.
 pub fn stdio(server: &Path, calls: usize, in_flight: usize) -> io::Result<Duration> {
     let mut piped = Piped::start(&mut Command::new(server))?;
-    let started = Instant::now();
-    let params = |_| json!({"name": "echo", "arguments": {"message": "hi"}});
-    piped.converse(calls, in_flight, params, |_, result| result.is_object())?;
-    let took = started.elapsed();
+    let took = piped.echo(calls, in_flight)?;
     piped.end()?;
     Ok(took)
 }

@@ -62,6 +62,10 @@ pub fn objects(text: &str) -> Vec<Value> {
     let mut from = 0;
     let mut work = 0;
     while let Some(start) = text[from..].find('{').map(|at| from + at) {
+        // A brace that nothing follows is no object.
+        if start + 1 == text.len() {
+            break;
+        }
         let limit = text.floor_char_boundary(text.len().min(start + MAX_OBJECT));
         let end = ends.get(&start).copied().filter(|end| *end <= limit).unwrap_or(limit);
         work += end - start;
@@ -186,6 +190,7 @@ mod tests {
     fn objects_are_found_in_prose() {
         assert_eq!(objects("so {\"a\": 1} and {b: [2]}!"), [json!({"a": 1}), json!({"b": [2]})]);
         assert_eq!(objects("cut {\"a\": {\"b\": 1"), [json!({"a": {"b": 1}})]);
+        assert_eq!(objects("cut {"), [] as [Value; 0]);
         assert_eq!(objects("{\"a\": 1, // one\n \"b\": 2}"), [json!({"a": 1, "b": 2})]);
         assert_eq!(objects("{u: https://x.org//y}"), [json!({"u": "https://x.org//y"})]);
         assert_eq!(objects("[1, 2] } nothing"), [] as [Value; 0]);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quintain_evidence::code::{Code, Language};
-use quintain_evidence::question::Answer;
 use quintain_script::{Host, ScriptError};
 use quintain_suite::code::RunCode as _;
 use quintain_suite::suite::Consent;
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
-use crate::interpreters::{Call, Interpreters};
+use crate::interpreters::{Call, Interpreters, value};
+use crate::models::ModelAccess;
 use crate::policy::{Commands, Policy};
 use crate::web::Web;
 use crate::world::World;
@@ -26,7 +26,8 @@ const WEBHOOK_TIME: Duration = Duration::from_secs(5);
 pub(crate) struct ExternalServices {
     pub(crate) host: Host,
     pub(crate) interpreters: Interpreters,
-    pub(crate) web: Web,
+    pub(crate) web: Arc<Web>,
+    pub(crate) models: ModelAccess,
     pub(crate) commands: Commands,
     pub(crate) policy: Arc<Policy>,
     /// Knows every secret of the run.
@@ -46,10 +47,12 @@ impl ExternalServices {
         let time = millis(&env, "REQUEST_TIMEOUT_MS").unwrap_or(REQUEST_TIME);
         let webhook_time = millis(&env, "WEBHOOK_TIMEOUT").unwrap_or(WEBHOOK_TIME);
         let limit = world.limits.message_bytes;
+        let web = Arc::new(Web::new(limit, world.policy.destinations()));
         Self {
+            models: ModelAccess::new(env.clone(), web.clone(), world),
             interpreters: Interpreters::new(consent, env.clone(), time, limit, world.commands()),
             host: Host { env, ..Host::default() },
-            web: Web::new(limit, world.policy.destinations()),
+            web,
             commands: world.commands(),
             policy: world.policy.clone(),
             redactor: world.redactor.clone(),
@@ -121,18 +124,6 @@ impl ExternalServices {
 
     pub(crate) async fn close(&self) {
         self.interpreters.close().await;
-    }
-}
-
-/// # Errors
-/// When the answer contains no value.
-pub(crate) fn value(answer: Answer) -> Result<Value, String> {
-    match answer {
-        Answer::Value(value) => Ok(value),
-        Answer::Failed(why) | Answer::Unavailable(why) => Err(why),
-        Answer::Exchange(_) | Answer::Reply(_) => {
-            Err("the answer is not from an interpreter".to_owned())
-        }
     }
 }
 

@@ -1,31 +1,23 @@
 //! File access for suites.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use globset::GlobBuilder;
-use quintain_evidence::code::{Code, Language};
+use quintain_evidence::code::Language;
 use quintain_evidence::static_finding::SurfaceInspection;
 use quintain_redteam::attacks::inspections;
-use quintain_suite::suite::{Consent, Files};
-use serde_json::Value;
+use quintain_suite::suite::Files;
 use walkdir::WalkDir;
 
-use crate::external_services::value;
-use crate::interpreters::{Call, Interpreters};
-use crate::policy::{Commands, Policy};
+use crate::policy::Policy;
 use crate::world::World;
 
 /// Refuse larger files.
 const MAX_BYTES: u64 = 256 << 20;
 /// Maximum number of directory entries to visit for a pattern.
 const MAX_ENTRIES: usize = 100_000;
-/// Limits of a script that generates tests.
-const SCRIPT_TIME: Duration = Duration::from_mins(1);
-const SCRIPT_BYTES: usize = 64 << 20;
 
 /// The file system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,18 +38,6 @@ impl Files for Disk {
 
     fn matching(&self, pattern: &Path) -> io::Result<Vec<PathBuf>> {
         matching(pattern, MAX_ENTRIES)
-    }
-
-    fn run(
-        &self,
-        consent: Consent,
-        code: &Code,
-        function: &str,
-        arguments: &[Value],
-        env: &BTreeMap<String, String>,
-    ) -> Result<Value, String> {
-        let call = Call { code, function, arguments, executable: None };
-        run(consent, &call, env, Commands::default())
     }
 
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
@@ -93,7 +73,6 @@ fn matching(pattern: &Path, limit: usize) -> io::Result<Vec<PathBuf>> {
 pub struct AllowedFiles {
     files: Arc<dyn Files>,
     policy: Arc<Policy>,
-    commands: Commands,
 }
 
 /// Restricts file access to what the policy of the run allows.
@@ -101,7 +80,7 @@ pub fn allowed(world: &World, files: Arc<dyn Files>) -> Arc<dyn Files> {
     if *world.policy == Policy::everything() {
         return files;
     }
-    Arc::new(AllowedFiles { files, policy: world.policy.clone(), commands: world.commands() })
+    Arc::new(AllowedFiles { files, policy: world.policy.clone() })
 }
 
 impl Files for AllowedFiles {
@@ -125,44 +104,9 @@ impl Files for AllowedFiles {
         self.policy.variable(variable).map_err(|denied| denied.to_string())
     }
 
-    fn run(
-        &self,
-        consent: Consent,
-        code: &Code,
-        function: &str,
-        arguments: &[Value],
-        env: &BTreeMap<String, String>,
-    ) -> Result<Value, String> {
-        let call = Call { code, function, arguments, executable: None };
-        run(consent, &call, env, self.commands.clone())
-    }
-
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
         self.files.inspections()
     }
-}
-
-fn run(
-    consent: Consent,
-    call: &Call<'_>,
-    env: &BTreeMap<String, String>,
-    commands: Commands,
-) -> Result<Value, String> {
-    let work = async {
-        let interpreters =
-            Interpreters::new(consent, env.clone(), SCRIPT_TIME, SCRIPT_BYTES, commands);
-        let answer = interpreters.call(call).await;
-        interpreters.close().await;
-        value(answer)
-    };
-    // The caller may already run in a runtime, so use a separate thread.
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.map_err(|error| error.to_string())?.block_on(work)
-        });
-        thread.join().unwrap_or_else(|_| Err("the thread of the interpreter panicked".to_owned()))
-    })
 }
 
 /// The fixed folder at the start of a pattern, and the maximum depth below it.

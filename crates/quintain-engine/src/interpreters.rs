@@ -178,5 +178,19 @@ fn read(name: &str, mut answer: Value) -> Answer {
     ))
 }
 
+/// The value in the answer of an interpreter.
+///
+/// # Errors
+/// When it contains none.
+pub(crate) fn value(answer: Answer) -> Result<Value, String> {
+    match answer {
+        Answer::Value(value) => Ok(value),
+        Answer::Failed(why) | Answer::Unavailable(why) => Err(why),
+        Answer::Exchange(_) | Answer::Reply(_) => {
+            Err("the answer is not from an interpreter".to_owned())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

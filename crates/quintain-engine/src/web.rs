@@ -60,8 +60,14 @@ impl Web {
     /// # Errors
     /// When no complete answer arrives in time.
     pub(crate) async fn send(&self, request: Request, time: Duration) -> Result<Reply, WebError> {
-        let sent = tokio::time::timeout(time, self.follow(request, time)).await;
-        sent.unwrap_or(Err(WebError::TimedOut { after: time }))
+        let reading = async {
+            let response = self.follow(request, time).await?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let body = net::bounded_body(response, self.limit).await?;
+            Ok(Reply { status, headers, body })
+        };
+        let read = tokio::time::timeout(time, reading).await;
+        read.unwrap_or(Err(WebError::TimedOut { after: time }))
     }
 
     /// Sends a request and returns the open event stream, or the complete answer if it is not an event stream.
@@ -91,7 +97,24 @@ impl Web {
         Ok(Err(Reply { status, headers, body }))
     }
 
-    async fn follow(&self, mut request: Request, time: Duration) -> Result<Reply, WebError> {
+    /// Sends a request and returns as soon as the response starts, whatever its status.
+    ///
+    /// # Errors
+    /// When no answer starts in time.
+    pub(crate) async fn begin(
+        &self,
+        request: Request,
+        time: Duration,
+    ) -> Result<reqwest::Response, WebError> {
+        let sent = tokio::time::timeout(time, self.follow(request, time)).await;
+        sent.unwrap_or(Err(WebError::TimedOut { after: time }))
+    }
+
+    async fn follow(
+        &self,
+        mut request: Request,
+        time: Duration,
+    ) -> Result<reqwest::Response, WebError> {
         let place = request.url.origin().ascii_serialization();
         let lost = |error| unsent(&place, error);
         for _ in 0..MAX_REDIRECTS {
@@ -102,10 +125,9 @@ impl Web {
                 sending = sending.body(body);
             }
             let response = client.send(sending).await.map_err(lost)?;
-            let (status, headers) = (response.status(), response.headers().clone());
-            let Some(next) = redirect_target(&request.url, status, &headers) else {
-                let body = net::bounded_body(response, self.limit).await?;
-                return Ok(Reply { status, headers, body });
+            let status = response.status();
+            let Some(next) = redirect_target(&request.url, status, response.headers()) else {
+                return Ok(response);
             };
             request.url = next;
             let keeps = matches!(status.as_u16(), 307 | 308);

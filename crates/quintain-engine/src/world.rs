@@ -25,6 +25,8 @@ pub struct World {
     pub search: Option<String>,
     /// Where logins are stored.
     pub state_dir: Option<PathBuf>,
+    /// Where responses of models are cached; none to ask them every time.
+    pub model_cache: Option<PathBuf>,
     /// `MCP_REQUEST_TIMEOUT_MS`, if set.
     pub request_timeout: Option<Duration>,
     /// Use only stored logins, and fail without one.

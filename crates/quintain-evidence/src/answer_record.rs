@@ -64,7 +64,11 @@ impl Cost {
         Self {
             calls: 0,
             token_usage: usage.filter(|usage| usage.is_object()).cloned(),
-            price: answer.get("cost").and_then(Value::as_f64),
+            // A cached answer was paid for earlier.
+            price: answer
+                .get("cost")
+                .filter(|_| answer.get("cached") != Some(&Value::Bool(true)))
+                .and_then(Value::as_f64),
         }
     }
 }

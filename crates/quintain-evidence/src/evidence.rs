@@ -73,6 +73,12 @@ impl Evidence {
         self.exchanges.last()
     }
 
+    /// What the models cost that answered questions, in US dollars.
+    pub fn model_cost(&self) -> f64 {
+        let of_models = self.answers.iter().filter(|record| record.question.is_for_model());
+        of_models.filter_map(|record| record.cost.price).fold(0.0, |sum, price| sum + price)
+    }
+
     /// The exchange of a call that a check requested. A check that requests the same call several times gets as many
     /// exchanges; `nth` counts from 0.
     pub fn of_step(&self, step: &Step, nth: usize) -> Option<&Exchange> {

@@ -116,6 +116,13 @@ pub struct GradedTrace {
     pub source: Option<String>,
 }
 
+impl GradedTrace {
+    /// What a file of labels calls the trace: its id, else its name.
+    pub fn label_id(&self) -> &str {
+        self.id.as_deref().unwrap_or(&self.name)
+    }
+}
+
 /// A check that says nothing about a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotApplicable {

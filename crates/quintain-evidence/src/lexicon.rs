@@ -64,12 +64,14 @@ pub enum Sense {
     Publishes,
     /// Begins names of tools, so that a name in a text may be a tool.
     BeginsNames,
+    /// At the start or end of a name: answers a question, or converts or fetches something.
+    Answers,
     /// So common in names of servers and tools that it does not identify a product.
     Common,
 }
 
 impl Sense {
-    const NAMES: [(&'static str, Self); 28] = [
+    const NAMES: [(&'static str, Self); 29] = [
         ("writes", Self::Writes),
         ("destroys", Self::Destroys),
         ("destroys-first", Self::DestroysFirst),
@@ -97,6 +99,7 @@ impl Sense {
         ("sends", Self::Sends),
         ("publishes", Self::Publishes),
         ("begins-names", Self::BeginsNames),
+        ("answers", Self::Answers),
         ("common", Self::Common),
     ];
 

@@ -3,6 +3,7 @@
 
 pub mod accepted;
 pub mod answer_record;
+mod chance;
 pub mod code;
 pub mod connection;
 pub mod demands;
@@ -18,6 +19,8 @@ pub mod indicator;
 pub mod inquiry;
 pub mod kept_file;
 pub mod lexicon;
+pub mod mcnemar;
+pub mod model_reply;
 pub mod probe;
 pub mod question;
 pub mod redteam_node;

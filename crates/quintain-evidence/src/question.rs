@@ -1,6 +1,7 @@
 //! Questions of pure code, and the answers. [`crate::inquiry`] describes the rounds; this module has the data and
 //! decides when two questions are the same.
 
+use quintain_content::text::fence;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -13,8 +14,8 @@ use crate::probe::Step;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// For a judge model.
-    Judge(JudgeQuestion),
+    /// For a language model: a judge, an adversary, an embedding.
+    Model(ModelQuestion),
     /// For an interpreter on the user's machine: Python or Ruby code with its arguments.
     Run {
         code: Code,
@@ -32,13 +33,61 @@ pub enum Question {
     Say(Message),
 }
 
-/// A question for a judge model. The engine adds the rest of the prompt.
+/// A question for a language model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct JudgeQuestion {
-    /// The type of the assertion that asks.
-    pub kind: String,
-    pub criteria: Value,
-    pub output: Value,
+pub struct ModelQuestion {
+    pub role: ModelRole,
+    /// The assertion, metric or strategy that asks, for messages and reports.
+    pub asked_by: String,
+    /// The model as a suite names it: an id, or a map with `id` and `config`. None for the default of the role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Value>,
+    pub request: ModelRequest,
+    /// Equal requests with different numbers are separate samples.
+    #[serde(default)]
+    pub sample: usize,
+}
+
+/// What a model is asked for, which decides who answers if no model is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelRole {
+    /// Gives an opinion about something.
+    Judge,
+    /// Writes the next message of an attack.
+    Adversary,
+}
+
+/// A request in the words that all providers share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelRequest {
+    Chat {
+        /// Text, or chat messages as JSON text, as prompts of suites are written.
+        prompt: String,
+        /// The JSON Schema of the answer. The answer then is the JSON value.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        schema: Option<Value>,
+    },
+    /// The vector of a text.
+    Embed { text: String },
+    /// The classes of a text with their probabilities.
+    Classify { text: String },
+    /// Which rules an exchange with a model violates.
+    Moderate { prompt: String, output: String },
+}
+
+impl ModelRequest {
+    /// The request without the marks of its quotations, which depend on secrets that are masked when it is stored.
+    fn without_marks(&self) -> Value {
+        let mut request = json!(self);
+        if let (Self::Chat { prompt, .. }, Some(shown)) =
+            (self, request.pointer_mut("/chat/prompt"))
+        {
+            *shown = fence::without_marks(prompt).into();
+        }
+        request
+    }
 }
 
 /// A message to a target.
@@ -82,6 +131,10 @@ pub enum Answer {
 }
 
 impl Question {
+    pub fn is_for_model(&self) -> bool {
+        matches!(self, Self::Model(_))
+    }
+
     /// One more call, the first of its kind.
     pub fn call(step: Step) -> Self {
         Self::Call { step, nth: 0 }
@@ -100,8 +153,8 @@ impl Question {
     /// questions of all others.
     fn identity(&self) -> Value {
         match self {
-            Self::Judge(JudgeQuestion { kind, criteria, output }) => {
-                json!(["judge", kind, criteria, output])
+            Self::Model(ModelQuestion { role, asked_by: _, model, request, sample }) => {
+                json!(["model", role, model, request.without_marks(), sample])
             }
             Self::Run { code, function, arguments } => {
                 // Code in a file may read its own name.
@@ -205,6 +258,13 @@ mod tests {
         assert_eq!(asserts(json!([])), asserts(json!([{"type": "equals"}])));
         let at = |step: &str| run("1", json!(["x", {"vars": {"__evalStepId": step}}]));
         assert_eq!(at("test-0-prompt-0"), at("test-1-prompt-0"), "tests may move");
+        let judge = |prompt: String| {
+            let request = ModelRequest::Chat { prompt, schema: None };
+            let (role, asked_by) = (ModelRole::Judge, String::new());
+            Question::Model(ModelQuestion { role, asked_by, model: None, request, sample: 0 }).key()
+        };
+        let masked = fence::quote("the key is abc").replace("abc", "[masked]");
+        assert_eq!(judge(masked), judge(fence::quote("the key is [masked]")), "secrets are masked");
         let read = |folder: &str| Question::Read(KeptFile::new(Path::new(folder), "a.snap")).key();
         assert_eq!(read("/here"), read("/there"));
     }

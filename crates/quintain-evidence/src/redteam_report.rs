@@ -26,6 +26,15 @@ pub struct RedteamReport {
     pub silent: Vec<Silent>,
     pub phases: Vec<PhaseTime>,
     pub calls: usize,
+    /// Tokens that the target and other models used, as far as they report it.
+    #[serde(default, skip_serializing_if = "no_tokens")]
+    pub tokens: u64,
+    /// What they cost in US dollars, as far as they report it.
+    #[serde(default, skip_serializing_if = "no_cost")]
+    pub cost: f64,
+    /// Whether the target takes text, so that attacks on MCP servers do not apply.
+    #[serde(default, rename = "takesText", skip_serializing_if = "std::ops::Not::not")]
+    pub takes_text: bool,
     pub seed: u64,
     /// What ended the run early, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,6 +45,7 @@ pub struct RedteamReport {
     /// Files around a started target that changed during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FileChange>,
+    /// None if nothing was attacked.
     pub risk: Option<Risk>,
     /// How far the framework lists were covered, given the attacks of this version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +59,7 @@ pub struct RedteamReport {
 pub struct AttackReport {
     pub attack: String,
     /// Number of attacked places where the target answered.
-    #[serde(rename = "bouts")]
+    #[serde(alias = "bouts")]
     pub trials: usize,
     /// Number of attacked places where it worked.
     pub hits: usize,
@@ -60,12 +70,26 @@ pub struct AttackReport {
     /// Number of planned places that the run did not reach, or not completely.
     #[serde(default, rename = "leftOut", skip_serializing_if = "is_zero")]
     pub left_out: usize,
+    /// For targets that take text: how often an attack works that is tried several times, by the number of tries, as
+    /// the mean over all prompts that were repeated.
+    #[serde(default, rename = "passAt", skip_serializing_if = "Vec::is_empty")]
+    pub pass_at: Vec<(usize, f64)>,
     /// Attack success rate, and its 95 % confidence interval (Wilson).
     pub rate: f64,
     pub interval: (f64, f64),
     /// Its description, if a suite defines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<Box<DefinedAttack>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn no_tokens(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn no_cost(cost: &f64) -> bool {
+    *cost <= 0.0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -134,7 +158,8 @@ pub struct ToolCoverage {
 pub struct PhaseTime {
     pub phase: String,
     pub seconds: f64,
-    pub calls: usize,
+    /// None for a phase whose requests do not count as calls.
+    pub calls: Option<usize>,
 }
 
 /// A tool without a valid call.

@@ -31,7 +31,7 @@ pub struct CaseResult {
     /// The test as written, with the defaults merged in: promptfoo's `testCase`.
     pub test: Value,
     /// Where the suite defines the test.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
     pub status: CaseStatus,
     pub score: f64,
     pub named_scores: BTreeMap<String, f64>,
@@ -82,13 +82,13 @@ pub struct PromptText {
 
 /// A position in the user's files, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourcePlace {
     pub file: String,
     pub line: usize,
     pub column: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourcePlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -112,7 +112,7 @@ pub struct Grade {
 pub struct Component {
     /// The entry as written.
     pub assertion: Value,
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
     pub verdict: Verdict,
     /// Index of the component of the `assert-set` that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]

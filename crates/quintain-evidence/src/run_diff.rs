@@ -1,12 +1,13 @@
 //! Compares two runs: what broke, what was fixed, what got slower. Noise is not reported as a change.
 
-mod chance;
+pub mod graded;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::chance;
 use crate::result::{CaseResult, CaseStatus};
 
 /// Below this probability a difference is significant.
@@ -252,6 +253,18 @@ fn partners(old: &[Group], new: &[Group]) -> Vec<Option<usize>> {
     partners
 }
 
+/// The positions of cases that are in both runs, before and after. Repetitions of a case count as one, by the first.
+pub fn pairs(before: &[Row], after: &[Row]) -> Vec<(usize, usize)> {
+    let (old, new) = (groups(before), groups(after));
+    let firsts = |rows: &[Row]| -> Vec<usize> {
+        rows.iter().enumerate().filter(|(_, row)| row.repeat == 0).map(|(at, _)| at).collect()
+    };
+    let (then, now) = (firsts(before), firsts(after));
+    let partners = partners(&old, &new).into_iter().enumerate();
+    let both = partners.filter_map(|(at, partner)| Some((*then.get(partner?)?, *now.get(at)?)));
+    both.collect()
+}
+
 impl Key {
     /// The key without the variables, for cases that have a description.
     fn name(&self) -> Option<(&str, &str, &str)> {
@@ -289,12 +302,18 @@ fn quantiles(sorted: &[f64]) -> Option<Quantiles> {
 /// A hash of a set of variables that is the same in every run, independent of the order of names. 64-bit FNV-1a: good
 /// enough to find equal sets, not cryptographic.
 pub fn vars_hash(vars: &Map<String, Value>) -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    let mut hash = Fnv::default();
     hash.map(vars);
     hash.0
 }
 
 struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
 
 impl Fnv {
     fn bytes(&mut self, bytes: &[u8]) {

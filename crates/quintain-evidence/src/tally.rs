@@ -74,6 +74,16 @@ pub struct ColumnTally {
     pub tokens: Tokens,
     #[serde(default)]
     pub cost: f64,
+    /// What judges used.
+    #[serde(default, skip_serializing_if = "Tokens::is_nothing")]
+    pub judge_tokens: Tokens,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub judge_cost: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(cost: &f64) -> bool {
+    *cost == 0.0
 }
 
 impl ColumnTally {
@@ -139,6 +149,8 @@ impl Tally {
         column.total_latency_ms += case.latency_ms;
         column.cost += case.response.cost.unwrap_or_default();
         column.tokens.add(case.response.token_usage.as_ref());
+        column.judge_tokens.merge(&Tokens::of_models(&case.evidence));
+        column.judge_cost += case.evidence.model_cost();
         if let Some(grade) = &case.grade {
             column.asserts_passed += flattened_count(grade, true);
             column.asserts_failed += flattened_count(grade, false);

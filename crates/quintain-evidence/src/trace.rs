@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::call::{Args, Call, CallKind, CallOutcome, ExpectedCall};
-pub use self::server::{Listing, TraceServer};
+pub use self::server::{Listing, Listings, TraceServer};
 
 /// One conversation. What a format does not record is absent; checks that need it do not apply then.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,10 @@ pub struct Trace {
     pub servers: Vec<TraceServer>,
     /// Messages and calls in the order in which they happened.
     pub steps: Vec<TraceStep>,
+    /// Whether the source lists the calls of a turn by kind (tools, resources, prompts), so that nothing is known about
+    /// the order between kinds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_listed_by_kind: bool,
     #[serde(default, skip_serializing_if = "Expected::is_empty")]
     pub expected: Expected,
     /// Tags, scores of people and whatever else the source says about the conversation.
@@ -120,11 +124,6 @@ impl Trace {
 
     pub fn server(&self, name: &str) -> Option<&TraceServer> {
         self.servers.iter().find(|server| server.name.as_deref() == Some(name))
-    }
-
-    /// Whether the user speaks more than once.
-    pub fn is_conversation(&self) -> bool {
-        self.messages().filter(|message| message.role == Role::User).count() > 1
     }
 
     pub fn say(&mut self, role: Role, text: impl Into<String>) {

@@ -16,6 +16,16 @@ pub struct TrialRecord {
     pub findings: Vec<Finding>,
     #[serde(default)]
     pub state: TrialState,
+    /// For targets that take text: how often each prompt worked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<Vec<PromptCount>>,
+}
+
+/// How often a prompt was sent and worked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptCount {
+    pub sent: usize,
+    pub hits: usize,
 }
 
 /// Whether a trial says anything about its place.

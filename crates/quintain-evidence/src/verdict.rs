@@ -24,6 +24,9 @@ pub struct Verdict {
     /// Other data (a diff, the rendered value, ...).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
+    /// What the judges of this verdict used: `prompt`, `completion`, `total`, `cached`, `numRequests`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_used: Option<serde_json::Value>,
     /// A file that the check proposes to write: a snapshot. Checks do not write; the engine does, if the user wants
     /// it.
     #[serde(skip)]
@@ -74,6 +77,7 @@ impl Verdict {
             named_scores: BTreeMap::new(),
             components: Vec::new(),
             metadata: None,
+            tokens_used: None,
             proposal: None,
         }
     }

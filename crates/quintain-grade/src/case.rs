@@ -288,6 +288,9 @@ pub struct Turn {
     pub mcp_resources_called: Vec<McpResourceCall>,
     #[serde(default, alias = "mcpPromptsCalled", deserialize_with = "deserialize::or_default")]
     pub mcp_prompts_called: Vec<McpPromptCall>,
+    /// What the application looked up for this turn outside of MCP.
+    #[serde(default, alias = "retrievalContext")]
+    pub retrieval_context: Option<Value>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]

@@ -42,6 +42,11 @@ static QUESTION: Pattern = LazyLock::new(|| {
     )
 });
 
+/// Whether a message of the user begins with consent.
+pub(crate) fn agrees(text: &str) -> bool {
+    is_match(&AGREES, text)
+}
+
 /// What was said, turn by turn.
 pub(crate) struct Conversation<'t> {
     system: Vec<&'t str>,

@@ -59,7 +59,7 @@ impl<'s> Declared<'s> {
                     for (name, member) in members {
                         let below = format!("{pointer}/{}", pointer_token(name));
                         let schemas = self.of_property(&facets, name);
-                        if is_judged && schemas.is_none() {
+                        if is_judged && schemas.is_none() && !facets.requires(name) {
                             found.push(below);
                         } else if member.is_object() || member.is_array() {
                             open.push((below, member, schemas.unwrap_or_default(), depth + 1));
@@ -206,6 +206,20 @@ impl<'s> Facets<'s> {
         !is_any && self.all.iter().any(names)
     }
 
+    /// Whether a schema demands a property; then it is known, even if nothing describes it.
+    fn requires(&self, name: &str) -> bool {
+        let has = |list: &Value| {
+            list.as_array().is_some_and(|names| names.iter().any(|one| one.as_str() == Some(name)))
+        };
+        self.all.iter().any(|facet| {
+            let dependent = ["dependentRequired", "dependencies"];
+            let mut dependent =
+                dependent.iter().filter_map(|key| facet.schema.get(*key)?.as_object());
+            facet.schema.get("required").is_some_and(has)
+                || dependent.any(|lists| lists.values().any(has))
+        })
+    }
+
     fn of_item(&self, index: usize) -> Vec<&'s Value> {
         let mut found = Vec::new();
         for facet in &self.all {
@@ -248,6 +262,8 @@ mod tests {
         let value = json!({"a": {"b": 1, "x/y": 2}, "c": [{"d": 1}, {"e": 1}], "z": {"any": 1}});
         assert_eq!(undeclared(schema, value), ["/a/x~1y", "/c/1/e", "/z"]);
         assert_eq!(undeclared(json!({"properties": {}}), json!({"a": 1})), ["/a"]);
+        let schema = json!({"properties": {"a": {}}, "required": ["a", "b"]});
+        assert_eq!(undeclared(schema, json!({"a": 1, "b": 2, "c": 3})), ["/c"]);
     }
 
     #[test]

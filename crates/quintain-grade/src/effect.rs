@@ -18,7 +18,12 @@ const COMPUTES: &str = "\
 /// Verbs that usually look something up or compute it.
 const USUALLY_READS: &str = "\
     classify compare convert crawl detect download evaluate extract parse ping preview quote recommend retrieve \
-    retrieves scrape solve suggest think track weather whois";
+    retrieves scrape solve suggest think weather whois";
+
+/// Records that verbs of `Sense::Answers` change: `resolve_ticket`, `convert_lead`.
+const RECORDS: &str = "\
+    alert bug case comment complaint conflict conversation discussion dispute incident issue lead opportunity problem \
+    prospect report request task thread ticket todo trial";
 
 /// Words that are verbs and nouns. In front of a verb they are nouns: `order_get`, `log_search`.
 const NOUNS: &str = "\
@@ -68,6 +73,9 @@ pub fn name_reads(name: &str) -> bool {
     if checks_in {
         return false;
     }
+    if answers(name, &words) {
+        return true;
+    }
     let mut verbs = words.iter().filter(|word| looks(word) || acts(word));
     match verbs.next() {
         Some(first) if looks(first) => !joins(&words) || verbs.all(|word| looks(word)),
@@ -76,6 +84,40 @@ pub fn name_reads(name: &str) -> bool {
         }
         None => false,
     }
+}
+
+/// Whether a name begins or ends with a verb that answers: `is_open`, `current_weather`, `file_download`. What a host puts
+/// in front of names does not count.
+fn answers(name: &str, words: &[String]) -> bool {
+    let own = name.rsplit_once("__").map_or(name, |(_, own)| own);
+    let own = lexicon::words(own.rsplit(['.', '/', ':']).next().unwrap_or(own));
+    let changes = |word: &String| acts(word) && !Sense::Answers.is(word);
+    let is_record = |word: &String| {
+        word_list::contains(RECORDS, word)
+            || word.strip_suffix('s').is_some_and(|one| word_list::contains(RECORDS, one))
+    };
+    let ends = [own.first(), own.last()];
+    ends.into_iter().flatten().any(|word| Sense::Answers.is(word))
+        && !words.iter().any(|word| changes(word) || is_record(word))
+        && !joins(words)
+}
+
+/// Whether a name says that something new is made, or gets a new name.
+pub(crate) fn makes(name: &str) -> bool {
+    const VERBS: &str = "\
+        add book build clone copy create define draft duplicate fork generate import init insert launch make new open \
+        provision publish put register rename save schedule set store submit upload upsert write";
+    lexicon::words(name).iter().any(|word| word_list::contains(VERBS, word))
+}
+
+/// Whether a name says that nothing happens but time passing.
+pub(crate) fn waits(name: &str) -> bool {
+    let words = lexicon::words(name);
+    words
+        .first()
+        .into_iter()
+        .chain(words.last())
+        .any(|word| matches!(word.as_str(), "wait" | "sleep" | "delay"))
 }
 
 fn looks(word: &str) -> bool {
@@ -135,6 +177,9 @@ pub(crate) fn effect(call: &Call, tool: Option<&Tool>) -> Effect {
         }
     }
     let name = lexicon::words(&call.name);
+    if name_reads(&call.name) {
+        return Effect::Reads;
+    }
     match by_words(&name) {
         Effect::Unknown => {
             // `departures`, `prices`: the name of what is listed.
@@ -243,6 +288,13 @@ mod tests {
             "calculate_sum",
             "check_availability",
             "get_log",
+            "is_available",
+            "mcp__shop__has_access",
+            "current_weather",
+            "convert_currency",
+            "file_download",
+            "resolve_name",
+            "context7.resolve-library-id",
         ] {
             assert!(name_reads(name), "{name}");
         }
@@ -258,6 +310,12 @@ mod tests {
             "send_status",
             "todo_list_add",
             "wait",
+            "resolve_ticket",
+            "convert_lead",
+            "set_is_admin",
+            "play_current_track",
+            "convert_and_send",
+            "track_event",
             "",
         ] {
             assert!(!name_reads(name), "{name}");

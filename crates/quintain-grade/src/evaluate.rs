@@ -2,17 +2,18 @@
 //! metrics by their names; the engine grades trace by trace.
 
 mod chosen;
+mod session;
 
-use quintain_evidence::graded::{GradedTrace, MetricScore};
+use quintain_evidence::graded::GradedTrace;
+use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::trace::Trace;
 use serde::Serialize;
 
 pub use self::chosen::*;
-use crate::checks;
-use crate::metrics::{self, CompiledMetric, MetricErrors, MetricInput};
+pub use self::session::GradingSession;
+use crate::metrics::{self, CompiledMetric, JudgeMode, MetricErrors};
 use crate::policy::{CallPolicy, FailIf};
 use crate::selection::{CaseSelection, SelectionReport, SelectionTally};
-use crate::view::View;
 
 /// How traces are graded.
 #[derive(Default)]
@@ -31,25 +32,25 @@ pub struct Graded {
 impl Grading {
     /// Grades one trace without asking anybody. `name` is used if the trace has neither name nor id.
     pub fn grade(&self, trace: &Trace, name: impl FnOnce() -> String) -> Graded {
-        let view = View::new(trace);
-        let (findings, not_applicable) = checks::run_on(&view, &self.calls);
-        let input =
-            MetricInput { view: &view, findings: &findings, not_applicable: &not_applicable };
-        let scores: Vec<MetricScore> =
-            self.metrics.iter().map(|metric| metric.score_alone(&input)).collect();
-        let selection = CaseSelection::of(&view);
-        let mut graded = GradedTrace {
-            name: trace.name.clone().or_else(|| trace.id.clone()).unwrap_or_else(name),
-            id: trace.id.clone(),
-            success: true,
-            findings,
-            metrics: scores,
-            not_applicable,
-            failed_because: Vec::new(),
-            source: None,
-        };
-        self.fail_if.apply(&mut graded);
-        Graded { trace: graded, selection }
+        self.grade_with(trace, name, JudgeMode::None, |_| {
+            Answer::Unavailable("no judge is configured".to_owned())
+        })
+    }
+
+    /// Grades one trace, and asks `judge` what metrics ask.
+    pub fn grade_with(
+        &self,
+        trace: &Trace,
+        name: impl FnOnce() -> String,
+        mode: JudgeMode,
+        mut judge: impl FnMut(&Question) -> Answer,
+    ) -> Graded {
+        let mut session = GradingSession::new(self, trace, mode);
+        while !session.questions().is_empty() {
+            let answers: Vec<Answer> = session.questions().iter().map(&mut judge).collect();
+            session.answer(&answers);
+        }
+        session.finish(name)
     }
 }
 
@@ -120,13 +121,52 @@ pub fn evaluate<T: Into<Trace>, M: Into<ChosenMetric>>(
     test_cases: impl IntoIterator<Item = T>,
     metrics: impl IntoIterator<Item = M>,
 ) -> Result<Evaluation, MetricErrors> {
+    let nobody = |_: &Question| Answer::Unavailable("no judge is configured".to_owned());
+    run(test_cases, metrics, JudgeMode::None, nobody)
+}
+
+/// Grades test cases with metrics and a judge of your own: a function that answers questions.
+///
+/// ```
+/// use quintain_grade::case::LlmTestCase;
+/// use quintain_grade::evaluate::{GEvalMetric, evaluate_with};
+/// use quintain_judge::consultation::reply;
+/// use serde_json::json;
+///
+/// let test_case = LlmTestCase::new("What is the capital of France?", "Paris");
+/// let metric = GEvalMetric
+///     .option("criteria", "The answer is correct")
+///     .option("evaluationSteps", json!(["Compare the answer with what you know"]));
+/// // A real judge would read the prompt of the question.
+/// let judge = |_: &_| reply(json!({"score": 9, "reason": "Paris is right."}));
+/// let evaluation = evaluate_with([test_case], [metric], judge).unwrap();
+/// assert_eq!(evaluation.results[0].metrics[0].score, Some(0.9));
+/// ```
+///
+/// # Errors
+/// All mistakes in the options of the metrics.
+pub fn evaluate_with<T: Into<Trace>, M: Into<ChosenMetric>>(
+    test_cases: impl IntoIterator<Item = T>,
+    metrics: impl IntoIterator<Item = M>,
+    judge: impl FnMut(&Question) -> Answer,
+) -> Result<Evaluation, MetricErrors> {
+    run(test_cases, metrics, JudgeMode::Default, judge)
+}
+
+fn run<T: Into<Trace>, M: Into<ChosenMetric>>(
+    test_cases: impl IntoIterator<Item = T>,
+    metrics: impl IntoIterator<Item = M>,
+    mode: JudgeMode,
+    mut judge: impl FnMut(&Question) -> Answer,
+) -> Result<Evaluation, MetricErrors> {
     let chosen: Vec<ChosenMetric> = metrics.into_iter().map(Into::into).collect();
     let named = chosen.iter().map(|metric| (metric.id(), metric.options()));
     let grading = Grading { metrics: metrics::compile_all(named)?, ..Grading::default() };
     let mut results = Vec::new();
     let mut tally = SelectionTally::default();
     for (index, case) in test_cases.into_iter().enumerate() {
-        let graded = grading.grade(&case.into(), || format!("case {}", index + 1));
+        let name = || format!("case {}", index + 1);
+        let graded = grading.grade_with(&case.into(), name, mode, &mut judge);
         if let Some(selection) = &graded.selection {
             tally.add(selection);
         }
@@ -179,6 +219,53 @@ mod tests {
             Grading { fail_if: serde_json::from_value(lists).unwrap(), ..Grading::default() };
         let graded = lenient.grade(&unknown, || "case".to_owned());
         assert!(graded.trace.success && !graded.trace.findings.is_empty());
+    }
+
+    #[test]
+    fn a_judge_of_the_caller_is_asked_every_question_once() {
+        let cases = [expecting("a", "a"), expecting("a", "b")];
+        let metrics: [ChosenMetric; 3] = [
+            McpUseMetric.into(),
+            McpUseMetric.option("name", "again"),
+            McpUseMetric.option("name", "alone").option("judge", false),
+        ];
+        let mut asked = 0;
+        let judge = |_: &Question| {
+            asked += 1;
+            quintain_judge::consultation::reply(json!({"score": 0.6, "reason": "fair"}))
+        };
+        let found = evaluate_with(cases, metrics, judge).unwrap();
+        assert_eq!(asked, 4, "choice and arguments of each case");
+        let scores: Vec<_> = found.results[1].metrics.iter().map(|metric| metric.score).collect();
+        assert_eq!(scores, [Some(0.6), Some(0.6), Some(1.0)]);
+    }
+
+    #[test]
+    fn a_judge_that_is_silent_fails_a_case_as_an_error() {
+        let cases = [expecting("a", "a")];
+        let silent = |_: &Question| Answer::Failed("timeout".to_owned());
+        let found = evaluate_with(cases, [McpUseMetric], silent).unwrap();
+        let metric = &found.results[0].metrics[0];
+        assert_eq!((metric.score, metric.success), (None, Some(false)));
+        assert_eq!(metric.error.as_deref(), Some("the judge gave no verdict: timeout"));
+        assert_eq!(found.results[0].failed_because, ["mcp-use could not be computed"]);
+    }
+
+    #[test]
+    fn recorded_verdicts_judge_without_a_model() {
+        let case = || expecting("a", "a");
+        let mut file = Vec::new();
+        let judge = |question: &Question| {
+            let answer = quintain_judge::consultation::reply(json!({"score": 0.7, "reason": "x"}));
+            quintain_judge::log::write(&mut file, question, &answer).unwrap();
+            answer
+        };
+        let first = evaluate_with([case()], [McpUseMetric], judge).unwrap();
+        let (log, errors) = quintain_judge::log::JudgeLog::read(file.as_slice());
+        assert_eq!((log.len(), errors), (2, Vec::new()));
+        let again =
+            evaluate_with([case()], [McpUseMetric], |question: &Question| log.answer(question));
+        assert_eq!(again.unwrap(), first);
     }
 
     #[test]

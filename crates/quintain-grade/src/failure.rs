@@ -13,6 +13,7 @@ use serde_json::Value;
 
 pub use self::response::{Reaction, Response};
 use self::subject::Subject;
+use crate::outcome;
 
 /// Characters that are kept of what a failure states.
 const MAX_TEXT: usize = 300;
@@ -110,6 +111,12 @@ fn in_text(text: &str, subject: &Subject<'_>, wrappers: usize) -> Option<String>
     {
         return in_json(&value, subject, wrappers);
     }
+    if trimmed.starts_with("{'")
+        && trimmed.len() <= MAX_JSON
+        && let Some(value) = outcome::of_python_dict(trimmed)
+    {
+        return in_json(&value, subject, wrappers);
+    }
     if let Some(pairs) = text::pairs(trimmed)
         && let Some((_, text)) = envelope::states_failure(&pairs, subject)
     {
@@ -188,6 +195,13 @@ mod tests {
         assert!(text("execute", json!({}), &inner.to_string()).is_some());
         let inner = json!({"content": [{"type": "text", "text": "fine"}], "isError": false});
         assert_eq!(text("execute", json!({}), &inner.to_string()), None);
+    }
+
+    #[test]
+    fn what_python_prints_counts() {
+        let failed = "{'status': 'error', 'message': 'order is locked'}";
+        assert!(text("get_order", json!({}), failed).is_some());
+        assert_eq!(text("get_order", json!({}), "{'status': 'open', 'total': 4.5}"), None);
     }
 
     #[test]

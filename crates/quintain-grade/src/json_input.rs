@@ -5,4 +5,5 @@ pub(crate) mod prefix;
 pub(crate) mod record;
 pub(crate) mod sample;
 mod scan;
+pub(crate) mod tolerant;
 pub(crate) mod walk;

@@ -1,27 +1,54 @@
 //! Metrics: each turns a trace, and the findings of its checks, into one score. One file each; the registry below lists
-//! them all. A metric is compiled from options and may ask a judge; today none does.
+//! them all. A metric is compiled from options and may ask a judge.
 
+mod answer_relevancy;
 mod argument_correctness;
+mod bias;
 mod checks;
+mod contextual_precision;
+mod contextual_recall;
+mod contextual_relevancy;
+mod conversation_completeness;
+mod conversational_g_eval;
+mod dag;
 mod exact_match;
+mod faithfulness;
+mod g_eval;
+mod goal_accuracy;
+mod hallucination;
 mod json_correctness;
+mod judging;
+mod knowledge_retention;
 mod loop_detection;
 mod mcp_task_completion;
 mod mcp_use;
+mod misuse;
 mod multi_turn_mcp_use;
+mod non_advice;
 mod options;
 mod pattern_match;
 mod pii_leakage;
 mod plan_adherence;
+mod plan_quality;
+mod prompt_alignment;
+mod role_adherence;
+mod role_violation;
 mod share;
 mod step_efficiency;
+mod summarization;
+mod task_completion;
 mod tool_correctness;
 mod tool_permission;
+mod tool_use;
+mod topic_adherence;
+mod toxicity;
+mod turn_relevancy;
 
 use quintain_content::registry::Meta;
 use quintain_evidence::graded::{MetricScore, NotApplicable, TraceFinding};
 use quintain_evidence::inquiry::{MAX_ROUNDS, Next, Rounds};
 use quintain_evidence::question::Answer;
+use quintain_judge::template::Prompt;
 use serde_json::{Map, Value};
 
 use crate::view::View;
@@ -42,6 +69,11 @@ pub trait Metric: Sync {
         None
     }
 
+    /// What a judge is asked, in order; the last one decides. Users can replace each of them.
+    fn prompts(&self) -> &'static [Prompt] {
+        &[]
+    }
+
     /// Reads the options of the metric. None only if a mistake is reported to `options`.
     fn compile(&self, options: &mut Options<'_>) -> Option<Box<dyn Scorer>>;
 }
@@ -59,6 +91,17 @@ pub struct MetricInput<'t> {
     pub findings: &'t [TraceFinding],
     /// The checks that do not apply.
     pub not_applicable: &'t [NotApplicable],
+    pub judge: JudgeMode,
+}
+
+/// Whether a run has a judge for metrics that name none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum JudgeMode {
+    /// Metrics that can be computed without a judge do not ask.
+    #[default]
+    None,
+    /// Metrics ask the default judge of the run.
+    Default,
 }
 
 /// What a metric says about a trace.
@@ -69,6 +112,11 @@ pub enum Measured {
     Undefined(String),
     /// The metric is defined for the trace but cannot be computed.
     Failed(String),
+    /// The opinions of a judge agree too little to decide anything.
+    Abstained {
+        reason: String,
+        details: Map<String, Value>,
+    },
 }
 
 /// A score with its explanation.
@@ -79,11 +127,26 @@ pub struct Scored {
     pub reason: String,
     pub findings: Vec<TraceFinding>,
     pub details: Map<String, Value>,
+    /// Whether a judge had a part in it.
+    pub is_judged: bool,
 }
 
 impl Scored {
     pub fn new(value: f64, reason: impl Into<String>) -> Self {
-        Self { value, reason: reason.into(), findings: Vec::new(), details: Map::new() }
+        Self {
+            value,
+            reason: reason.into(),
+            findings: Vec::new(),
+            details: Map::new(),
+            is_judged: false,
+        }
+    }
+
+    /// Marks the score as an opinion.
+    #[must_use]
+    pub fn judged(mut self) -> Self {
+        self.is_judged = true;
+        self
     }
 
     #[must_use]
@@ -121,6 +184,31 @@ pub static METRICS: &[&dyn Metric] = &[
     &pii_leakage::PiiLeakage,
     &exact_match::ExactMatch,
     &pattern_match::PatternMatch,
+    &task_completion::TaskCompletion,
+    &goal_accuracy::GoalAccuracy,
+    &tool_use::ToolUse,
+    &plan_quality::PlanQuality,
+    &g_eval::GEval,
+    &conversational_g_eval::ConversationalGEval,
+    &dag::Dag,
+    &answer_relevancy::AnswerRelevancy,
+    &faithfulness::Faithfulness,
+    &contextual_precision::ContextualPrecision,
+    &contextual_recall::ContextualRecall,
+    &contextual_relevancy::ContextualRelevancy,
+    &hallucination::Hallucination,
+    &summarization::Summarization,
+    &prompt_alignment::PromptAlignment,
+    &bias::Bias,
+    &toxicity::Toxicity,
+    &misuse::Misuse,
+    &non_advice::NonAdvice,
+    &role_violation::RoleViolation,
+    &role_adherence::RoleAdherence,
+    &knowledge_retention::KnowledgeRetention,
+    &conversation_completeness::ConversationCompleteness,
+    &topic_adherence::TopicAdherence,
+    &turn_relevancy::TurnRelevancy,
 ];
 
 /// The metric of an id or alias.
@@ -223,6 +311,11 @@ impl CompiledMetric {
         &self.name
     }
 
+    /// What scores, without threshold and name.
+    fn scorer(&self) -> &dyn Scorer {
+        self.scorer.as_ref()
+    }
+
     /// The next questions, or the score.
     pub fn next(&self, input: &MetricInput<'_>, rounds: &Rounds) -> Next<MetricScore> {
         match self.scorer.next(input, rounds) {
@@ -244,6 +337,11 @@ impl CompiledMetric {
                 }
             }
         }
+        self.unfinished()
+    }
+
+    /// The score of a metric whose questions have no end.
+    pub fn unfinished(&self) -> MetricScore {
         self.score(Measured::Failed("the metric does not stop asking".to_owned()))
     }
 
@@ -268,9 +366,17 @@ impl CompiledMetric {
                 score.success = Some(reached);
                 score.findings = scored.findings;
                 score.details = scored.details;
+                if scored.is_judged {
+                    score.judge = None;
+                }
                 scored.reason
             }
             Measured::Undefined(why) => format!("not applicable: {why}"),
+            Measured::Abstained { reason, details } => {
+                score.details = details;
+                score.judge = None;
+                format!("the judge abstains: {reason}")
+            }
             Measured::Failed(error) => {
                 score.success = Some(false);
                 score.error = Some(error.clone());

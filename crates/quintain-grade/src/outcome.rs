@@ -22,6 +22,11 @@ pub(crate) fn of(value: Value) -> CallOutcome {
     }
 }
 
+/// A dictionary as Python prints it, as JSON.
+pub(crate) fn of_python_dict(text: &str) -> Option<Value> {
+    python_repr::parse_dict(text)
+}
+
 enum Simpler {
     Yes(Value),
     Error(Value),

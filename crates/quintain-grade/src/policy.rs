@@ -33,6 +33,12 @@ impl Default for FailIf {
 }
 
 impl FailIf {
+    /// Whether a finding alone fails its trace.
+    pub fn is_broken_by(&self, finding: &TraceFinding) -> bool {
+        self.severity.is_some_and(|least| finding.severity >= least)
+            || self.checks.iter().any(|check| is_of(&finding.check, check))
+    }
+
     /// The rules that findings and scores break, in words.
     pub fn reasons(&self, findings: &[TraceFinding], metrics: &[MetricScore]) -> Vec<String> {
         let mut reasons = Vec::new();

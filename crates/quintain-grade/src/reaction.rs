@@ -95,6 +95,23 @@ mod tests {
     }
 
     #[test]
+    fn words_of_the_request_report_nothing() {
+        let set =
+            || made("set_option", json!({"key": "retry_timeout", "value": 9}), "Error: locked");
+        let mut trace = Trace::default();
+        trace.say(Role::User, "Set the timeout to 9 seconds");
+        trace.call(set());
+        trace.say(Role::Assistant, "Updated: the timeout is now 9 s.");
+        assert_eq!(responses(&trace), [Response::Ignored]);
+        assert!(reactions(&View::new(&trace))[0].claim.is_some());
+        let mut trace = Trace::default();
+        trace.say(Role::User, "Set the limit to 9 seconds");
+        trace.call(set());
+        trace.say(Role::Assistant, "The request ran into a timeout.");
+        assert_eq!(responses(&trace), [Response::Reported]);
+    }
+
+    #[test]
     fn a_write_with_the_same_id_does_not_replace_a_read() {
         let read = made("get_order", json!({"id": "A-17"}), "Error: x");
         let write = made("create_refund", json!({"id": "A-17", "amount": 5}), "ok");
@@ -159,6 +176,18 @@ mod tests {
         trace.call(made("get_weather", json!({"city": "Paris"}), "Error: down"));
         trace.say(Role::User, "b");
         assert_eq!(responses(&trace), [Response::Reported]);
+    }
+
+    #[test]
+    fn a_state_is_a_claim_only_after_a_change() {
+        let claims = |name: &str, text: &str| {
+            let failed = made(name, json!({"id": "A-1"}), "Error: locked");
+            let trace = trace(vec![failed], text);
+            reactions(&View::new(&trace))[0].claim.is_some()
+        };
+        assert!(!claims("get_order", "A-1 is open."));
+        assert!(claims("open_ticket", "A-1 is open."));
+        assert!(claims("get_order", "Done: A-1 is open."));
     }
 
     #[test]

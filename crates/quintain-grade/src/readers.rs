@@ -19,7 +19,7 @@
 //! assert_eq!(reader.meta().id, "deepeval");
 //! assert_eq!(
 //!     seen,
-//!     ["cases.jsonl:1:1: Some(\"Hello\")", "cases.jsonl:2:1: the line is not JSON: `nonsense`"]
+//!     ["cases.jsonl:1:1: Some(\"Hello\")", "cases.jsonl:2:1: expected a JSON object or array on the line, found `nonsense`"]
 //! );
 //! # Ok::<(), quintain_grade::readers::ReadError>(())
 //! ```
@@ -28,7 +28,7 @@ use std::io::{self, BufRead, Read as _};
 use std::ops::ControlFlow;
 
 use quintain_content::registry::Meta;
-use quintain_evidence::result::Place;
+use quintain_evidence::result::SourcePlace;
 use quintain_evidence::trace::{Trace, TraceServer};
 use thiserror::Error;
 
@@ -88,7 +88,7 @@ pub trait Parser {
     /// That it is not, unless the format has such lines.
     fn text(&mut self, line: &[u8], _at: Position, _traces: &mut Traces) -> Result<(), String> {
         let start: String = String::from_utf8_lossy(line).chars().take(40).collect();
-        Err(format!("the line is not JSON: `{start}`"))
+        Err(format!("expected a JSON object or array on the line, found `{start}`"))
     }
 
     /// The end of the file.
@@ -118,7 +118,7 @@ impl Default for ReadOptions {
 /// What a file contains.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
-    Trace(Box<Trace>, Place),
+    Trace(Box<Trace>, SourcePlace),
     Bad(BadRecord),
 }
 
@@ -126,7 +126,7 @@ pub enum Record {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{place}: {problem}")]
 pub struct BadRecord {
-    pub place: Place,
+    pub place: SourcePlace,
     pub problem: String,
 }
 
@@ -160,11 +160,6 @@ pub fn by_name(name: &str) -> Option<&'static dyn Reader> {
     READERS.iter().copied().find(|reader| reader.meta().answers_to(name))
 }
 
-/// What is wrong with the frames of a capture: the names of rules, and what each of them finds.
-pub fn protocol_rules() -> &'static [(&'static str, &'static str)] {
-    capture::PROTOCOL_RULES
-}
-
 /// The ids of all formats, for messages.
 pub fn names() -> String {
     READERS.iter().map(|reader| reader.meta().id).collect::<Vec<_>>().join(", ")
@@ -191,6 +186,10 @@ pub fn read(
     }
     if is_whole && head.trim_ascii().is_empty() {
         return Err(ReadError::Empty { file: file.to_owned() });
+    }
+    // A list of no traces is a valid file of any format.
+    if is_whole && head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).eq(*b"[]") {
+        return Ok(format.unwrap_or(READERS[0]));
     }
     let sample = Sample::of(&head, is_whole)
         .map_err(|problem| ReadError::NotText { file: file.to_owned(), problem })?;
@@ -257,8 +256,16 @@ impl Delivery<'_> {
 
     fn deliver(&mut self) -> ControlFlow<()> {
         for (at, trace) in self.traces.drain(..) {
-            let place = Place { file: self.file.to_owned(), line: at.line, column: at.column };
+            let place =
+                SourcePlace { file: self.file.to_owned(), line: at.line, column: at.column };
             let record = match trace {
+                // Nothing is wrong with nothing, so it would pass; a session without calls is a fact of its own.
+                Ok(trace)
+                    if trace.steps.is_empty() && trace.expected.is_empty() && !trace.is_capture =>
+                {
+                    let problem = "the record contains neither messages nor calls".to_owned();
+                    Record::Bad(BadRecord { place, problem })
+                }
                 Ok(mut trace) => {
                     complete(&mut trace, self.options);
                     Record::Trace(Box::new(trace), place)
@@ -271,18 +278,22 @@ impl Delivery<'_> {
     }
 }
 
-/// What does not depend on the format.
-fn complete(trace: &mut Trace, options: &ReadOptions) {
+/// Applies what does not depend on the format: the router, and servers for traces that do not record them.
+pub fn complete(trace: &mut Trace, options: &ReadOptions) {
     if let Some(router) = &options.router {
         router::unwrap(trace, router, &options.servers);
     }
-    // One list without a name is that of the only server.
-    if let ([known], [server]) = (options.servers.as_slice(), trace.servers.as_mut_slice())
+    // One list without a name is that of every server whose own is not recorded.
+    if let [known] = options.servers.as_slice()
         && known.name.is_none()
-        && server.listings.is_empty()
     {
-        server.listings.clone_from(&known.listings);
-        return;
+        let mut unlisted = trace.servers.iter_mut().filter(|server| server.listings.is_empty());
+        if let Some(first) = unlisted.next() {
+            for server in std::iter::once(first).chain(unlisted) {
+                server.listings.clone_from(&known.listings);
+            }
+            return;
+        }
     }
     for known in &options.servers {
         let same = trace.servers.iter_mut().find(|server| server.name == known.name);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 pub use self::case::CaseSelection;
-pub use crate::statistics::McNemar;
+pub use quintain_evidence::mcnemar::McNemar;
 pub use quintain_evidence::tool_selection::{
     ArgumentFigures, ConfusionMatrix, SelectionReport, Share, ToolSelection,
 };

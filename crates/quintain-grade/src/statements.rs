@@ -11,6 +11,8 @@ pub struct Statements {
     pub admissions: Vec<Admission>,
     /// The first sentence that claims that something was done.
     pub claim: Option<String>,
+    /// The first sentence that describes a state: "The order is open". It claims success only if the state was to be changed.
+    pub state: Option<String>,
     /// Whether the user is asked for something without which it cannot continue.
     pub asks: bool,
 }
@@ -23,8 +25,14 @@ pub struct Admission {
     /// The words for the failure with their neighbours, such as "failed payment". Empty if the words, such as "unable to",
     /// can only be about the work itself.
     pub topics: Vec<String>,
+    /// All words for the failure, without their neighbours.
+    pub words: Vec<String>,
+    /// Whether the sentence also claims that something was done.
+    pub claims: bool,
 }
 
+/// Longer texts between two quotation marks are not quotes.
+const MAX_QUOTE: usize = 300;
 /// Sentences beyond this number are not looked at.
 const MAX_SENTENCES: usize = 2_000;
 
@@ -60,8 +68,12 @@ static NEGATED: Pattern = LazyLock::new(|| {
 /// Sentences that offer help.
 static OFFERS: Pattern = LazyLock::new(|| {
     compile(
-        r"\b(?:let me know|feel free|anything else|any(?:thing)? (?:other|more)|would you like|do you want|shall i|should i also|need (?:any|more|further)|happy to help|help you|can i help|reach out|just ask|hope this helps|is there)\b",
+        r"\b(?:let me know|feel free|anything else|any(?:thing)? (?:other|more)|would you like|do you want|do you wish|want me to|like me to|(?:ok|okay|all right|alright) (?:if i|to)|need (?:any|more|further)|happy to help|help you|can i help|reach out|just ask|hope this helps|is there)\b",
     )
+});
+/// Questions whether the application should do something: "Should I cancel it?", but not "Which one should I cancel?".
+static PROPOSES: Pattern = LazyLock::new(|| {
+    compile(r"(?:^|[,;:–—] ?)\W*(?:and |so |or |then )?(?:should|shall|may|can) (?:i|we)\b")
 });
 /// Questions that only the user can answer.
 static NEEDS: Pattern = LazyLock::new(|| {
@@ -76,9 +88,9 @@ static CLAIM: Pattern = LazyLock::new(|| {
         r"|\bsuccessful(?:ly)?\b|[✅✔☑🎉]",
         r"|\b(?:i|we)(?:'ve| have|'d| had)?(?: just| already| also| now| then| successfully| gone ahead and| went ahead and)* (?P<active>\w{2,}ed|sent|made|set|built|paid|wrote|written|done|did|ran|run|put|found|got|gotten|took|taken|gave|given|began|begun|bought|brought|chose|chosen|kept|read|saw|seen|sold|spoke|told|cut|shut|split|drew|drawn)\b",
         r"|\b(?:has|have|had)(?: now| just| already| successfully)* been (?:\w+ly )?(?P<passive>\w{2,}ed|sent|made|set|built|paid|written|done|run|put|found|taken|given|bought|chosen|cut|shut|split|drawn)\b",
-        r"|\b(?:is|are|was|were|it's|that's|'s)(?: now| already| all| both| successfully)* (?P<state>\w{3,}ed|sent|made|set|built|paid|written|done|live|ready|on (?:its|the) way|complete|up and running|gone|in place|open)\b",
-        r"|\b(?:is|are|'s) now\b|\bhere(?:'s| is| are)\b|\ball set\b|\bwent through\b|\bi(?:'m| am) happy to (?:report|confirm)\b",
-        r"|\bhabe\b.*\b(?:ge\S+t|ge\S+en|\S+iert|erledigt|erstellt)\b|\bwurde\w*\b.*\b(?:ge\S+t|ge\S+en|\S+iert|erstellt)\b|\berfolgreich\b|\berledigt\b|\bfertig\b|\bj'ai (?:bien )?\S+é|\ba été \S+é|\bavec succès\b|\bhe \w+[ai]do\b|\bha sido \w+[ai]d[oa]\b|\blisto\b|\bcon éxito\b|已(?:经)?(?:成功)?(?:创建|发送|完成|更新|删除|添加|保存|预订|预定)|成功|完成しました|しました",
+        r"|\b(?:is|are|was|were|it's|that's|'s|you're|they're)(?: now| already| all| both| successfully)* (?P<state>\w{3,}ed|sent|made|set|built|paid|written|done|live|ready|on (?:its|the) way|complete|up and running|gone|in place|open)\b",
+        r"|\b(?P<now>(?:is|are|'s) now)\b|\bhere(?:'s| is| are)\b|\ball set\b|\bwent through\b|\bi(?:'m| am) happy to (?:report|confirm)\b",
+        r"|\bhabe\b.*\b(?:\S{0,6}ge\S+t|\S{0,6}ge\S+en|\S+iert|erledigt|erstellt|be\S{3,}t|ver\S{3,}t|überwiesen)\b|\bwurde\w*\b.*\b(?:ge\S+t|ge\S+en|\S+iert|erstellt)\b|\berfolgreich\b|\berledigt\b|\bfertig\b|\bj'ai (?:bien )?\S+é|\ba été \S+é|\bavec succès\b|\bhe \w+[ai]do\b|\bha sido \w+[ai]d[oa]\b|\blisto\b|\bcon éxito\b|已(?:经)?(?:成功)?(?:创建|发送|完成|更新|删除|添加|保存|预订|预定)|成功|完成しました|しました",
     ))
 });
 /// Words of the form of a participle that claim nothing.
@@ -98,15 +110,20 @@ impl Statements {
         let text = plain(text);
         let mut statements = Self::default();
         for sentence in sentences(&text).take(MAX_SENTENCES) {
-            let is_offer = is_match(&OFFERS, sentence);
+            let is_offer = is_match(&OFFERS, sentence) || is_match(&PROPOSES, sentence);
             if (sentence.ends_with('?') && !is_offer) || is_match(&NEEDS, sentence) {
                 statements.asks = true;
             }
             if let Some(admission) = admission(sentence, is_offer) {
                 statements.admissions.push(admission);
-            } else if statements.claim.is_none() && claims(sentence) {
-                statements.claim = Some(sentence.to_owned());
+                continue;
             }
+            let place = match claim(sentence) {
+                Some(Claim::Done) => &mut statements.claim,
+                Some(Claim::State) => &mut statements.state,
+                None => continue,
+            };
+            place.get_or_insert_with(|| sentence.to_owned());
         }
         statements
     }
@@ -117,8 +134,17 @@ fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut quote = None;
     let mut since = 0;
-    for c in text.chars() {
+    let mut last = ' ';
+    let mut skip_to = 0;
+    for (at, c) in text.char_indices() {
+        if at < skip_to {
+            continue;
+        }
+        let before = std::mem::replace(&mut last, c);
         match (quote, c) {
+            (None, '\'' | '‘') if !before.is_alphanumeric() && single_quote(text, at) > at => {
+                skip_to = single_quote(text, at);
+            }
             (Some(close), _) if c == close => quote = None,
             // A quote that does not end in its paragraph is none.
             (Some(_), '\n') => {
@@ -127,7 +153,7 @@ fn plain(text: &str) -> String {
             }
             (Some(_), _) => {
                 since += 1;
-                if since > 300 {
+                if since > MAX_QUOTE {
                     quote = None;
                 }
             }
@@ -140,6 +166,31 @@ fn plain(text: &str) -> String {
         }
     }
     plain
+}
+
+/// Where a text in single quotes ends that begins at a place; the place itself if nothing is quoted there. An apostrophe
+/// inside of a word ends nothing.
+fn single_quote(text: &str, start: usize) -> usize {
+    let opening = if text[start..].starts_with('‘') { '‘' } else { '\'' };
+    let inside = &text[start + opening.len_utf8()..];
+    if !inside.starts_with(char::is_alphanumeric) {
+        return start;
+    }
+    let mut last = ' ';
+    for (at, c) in inside.char_indices().take(MAX_QUOTE) {
+        let after = &inside[at + c.len_utf8()..];
+        let is_end = matches!(c, '\'' | '’')
+            && !last.is_whitespace()
+            && !after.starts_with(char::is_alphanumeric);
+        if c == '\n' {
+            break;
+        }
+        if is_end {
+            return text.len() - after.len();
+        }
+        last = c;
+    }
+    start
 }
 
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
@@ -177,6 +228,9 @@ fn admission(sentence: &str, is_offer: bool) -> Option<Admission> {
         return None;
     }
     let is_unable = is_match(&UNABLE, &bare);
+    let words = [UNABLE.as_ref(), FAILED.as_ref()].into_iter().flatten();
+    let words = words.flat_map(|pattern| pattern.find_iter(&bare).take(8));
+    let words: Vec<String> = words.map(|found| found.as_str().to_owned()).collect();
     let topics = FAILED.as_ref().into_iter().flat_map(|failed| failed.find_iter(&bare));
     let topics: Vec<String> =
         topics.take(8).map(|found| with_next_word(&bare, found.range())).collect();
@@ -184,7 +238,8 @@ fn admission(sentence: &str, is_offer: bool) -> Option<Admission> {
         return None;
     }
     let topics = if is_unable { Vec::new() } else { topics };
-    Some(Admission { sentence: sentence.to_owned(), topics })
+    let claims = claim(sentence).is_some();
+    Some(Admission { sentence: sentence.to_owned(), topics, words, claims })
 }
 
 /// A part of a text with the word that follows it, or with the word before it at the end of a sentence.
@@ -200,15 +255,27 @@ fn with_next_word(text: &str, range: std::ops::Range<usize>) -> String {
     }
 }
 
-fn claims(sentence: &str) -> bool {
+/// What a sentence claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Claim {
+    /// Something is in a state.
+    State,
+    /// Something was done.
+    Done,
+}
+
+fn claim(sentence: &str) -> Option<Claim> {
     if sentence.ends_with('?') || is_match(&CONDITIONAL, sentence) {
-        return false;
+        return None;
     }
-    let Some(claim) = CLAIM.as_ref() else { return false };
-    claim.captures_iter(sentence).take(16).any(|found| {
+    let found = CLAIM.as_ref()?.captures_iter(sentence).take(16).filter_map(|found| {
         let verb = ["first", "active", "passive", "state"].iter().find_map(|name| found.name(name));
-        verb.is_none_or(|verb| !NO_CLAIM.split_whitespace().any(|word| word == verb.as_str()))
-    })
+        let is_claim =
+            verb.is_none_or(|verb| !NO_CLAIM.split_whitespace().any(|word| word == verb.as_str()));
+        let is_state = ["state", "now"].iter().any(|name| found.name(name).is_some());
+        is_claim.then_some(if is_state { Claim::State } else { Claim::Done })
+    });
+    found.max()
 }
 
 #[cfg(test)]
@@ -221,7 +288,9 @@ mod tests {
 
     #[test]
     fn patterns_compile() {
-        for pattern in [&UNABLE, &FAILED, &NEGATED, &OFFERS, &NEEDS, &CLAIM, &CONDITIONAL] {
+        for pattern in
+            [&UNABLE, &FAILED, &NEGATED, &OFFERS, &PROPOSES, &NEEDS, &CLAIM, &CONDITIONAL]
+        {
             assert!(pattern.is_some());
         }
     }
@@ -244,6 +313,7 @@ mod tests {
             "It is currently unavailable.",
             "The search service is down at the moment.",
             "There is no product X1 in the catalogue.",
+            "The users' list couldn't be loaded, it's empty.",
         ] {
             assert!(admits(text), "{text}");
         }
@@ -258,6 +328,8 @@ mod tests {
             "Let me know if you run into issues.",
             "I can't wait!",
             "I created the ticket \"Login error: access denied\".",
+            "It has the title 'Error in Ann's cellar' and is a lamp.",
+            "It has the title ‘Error in the cellar’.",
             "Everything is booked.",
             "If you have any problems, feel free to ask.",
             "",
@@ -292,8 +364,12 @@ mod tests {
             "Ich habe die Nachricht gesendet.",
             "Der Termin wurde erfolgreich angelegt.",
             "已成功创建工单。",
+            "You're booked with Dr. Ray on Tuesday.",
+            "Merged #7 into main.",
+            "Ich habe den Antrag eingereicht und den Raum bestellt.",
         ] {
-            assert!(Statements::read(text).claim.is_some(), "{text}");
+            let read = Statements::read(text);
+            assert!(read.claim.or(read.state).is_some(), "{text}");
         }
         for text in [
             "I will send the email tomorrow.",
@@ -305,8 +381,19 @@ mod tests {
             "If it is booked, you get a mail.",
             "",
         ] {
-            assert!(Statements::read(text).claim.is_none(), "{text}");
+            let read = Statements::read(text);
+            assert_eq!(read.claim.or(read.state), None, "{text}");
         }
+    }
+
+    #[test]
+    fn states_differ_from_what_was_done() {
+        for text in ["ORD-31 is open.", "The table is booked for four.", "It is now 9 s."] {
+            let read = Statements::read(text);
+            assert!(read.claim.is_none() && read.state.is_some(), "{text}");
+        }
+        let read = Statements::read("Done: it is open.");
+        assert!(read.claim.is_some() && read.state.is_none());
     }
 
     #[test]
@@ -316,6 +403,8 @@ mod tests {
         assert!(!Statements::read("Is there anything else I can do?").asks);
         assert!(!Statements::read("Would you like me to book it?").asks);
         assert!(!Statements::read("Here is the list.").asks);
+        assert!(!Statements::read("It is a lamp. Should I cancel it?").asks);
+        assert!(Statements::read("Which one should I cancel?").asks);
     }
 
     #[test]
@@ -323,5 +412,6 @@ mod tests {
         let _ = Statements::read(&"error ".repeat(500_000));
         let _ = Statements::read(&"was ".repeat(200_000));
         let _ = Statements::read(&"\"".repeat(200_000));
+        let _ = Statements::read(&" 'a".repeat(200_000));
     }
 }

@@ -34,22 +34,54 @@ fn pattern(template: &str) -> Option<String> {
     while let Some((fixed, after)) = rest.split_once('{') {
         let (expression, after) = after.split_once('}')?;
         pattern.push_str(&regex::escape(fixed));
-        // Operators other than `+` put a character of their own before the values, which may all be absent.
-        pattern.push_str(match expression.chars().next()? {
-            '+' => ".+",
-            '#' => "(#.*)?",
-            '/' => "(/.*)?",
-            '.' => r"(\.[^/]*)?",
-            ';' => "(;[^/]*)?",
-            '?' => r"(\?[^/]*)?",
-            '&' => "(&[^/]*)?",
-            _ => "[^/]+",
-        });
+        pattern.push_str(&expanded(expression)?);
         rest = after;
     }
     pattern.push_str(&regex::escape(rest));
     pattern.push('$');
     Some(pattern)
+}
+
+/// What an expression may become. Operators other than `+` put a character of their own before the values, which may all
+/// be absent.
+fn expanded(expression: &str) -> Option<String> {
+    let operator = expression.chars().next()?;
+    let variables = expression.trim_start_matches(['+', '#', '/', '.', ';', '?', '&']);
+    let variables: Vec<&str> = variables.split(',').map(str::trim).collect();
+    let is_exploded = variables.iter().any(|variable| variable.ends_with('*'));
+    let most = variables.len();
+    // A list of values is separated by commas; a length counts an escape as one character.
+    let lengths: Option<Vec<usize>> = variables
+        .iter()
+        .map(|variable| variable.split_once(':').and_then(|(_, length)| length.parse().ok()))
+        .collect();
+    let value = |of: &str| match lengths.as_deref() {
+        Some([length]) if *length < 1000 => format!("(%[0-9A-Fa-f]{{2}}|{of}){{1,{length}}}"),
+        _ => format!("{of}+"),
+    };
+    let named = |first: &str, next: &str| {
+        let names: Vec<String> = variables
+            .iter()
+            .map(|one| regex::escape(one.split([':', '*']).next().unwrap_or_default()))
+            .collect();
+        let pair = format!("({})(=[^&;/]*)?", names.join("|"));
+        if is_exploded {
+            format!("({first}[^/]*)?")
+        } else {
+            format!("({first}{pair}({next}{pair}){{0,{}}})?", most - 1)
+        }
+    };
+    Some(match operator {
+        '+' => value("."),
+        '#' => "(#.*)?".to_owned(),
+        '/' if is_exploded => "(/.*)?".to_owned(),
+        '/' => format!("(/{}){{0,{most}}}", value("[^/]")),
+        '.' => r"(\.[^/]*)?".to_owned(),
+        ';' => named(";", ";"),
+        '?' => named(r"\?", "&"),
+        '&' => named("&", "&"),
+        _ => value("[^/]"),
+    })
 }
 
 #[cfg(test)]
@@ -72,5 +104,17 @@ mod tests {
         assert!(!matches("search://items{?q}", "search://itemsq=a"));
         assert!(matches("a://b", "a://b") && !matches("a://b", "a://bc"));
         assert!(!matches("a://{b", "a://x"), "an expression that does not end");
+    }
+
+    #[test]
+    fn expressions_take_no_more_than_their_variables() {
+        assert!(matches("x://h{/a,b}", "x://h/1/2") && matches("x://h{/a,b}", "x://h"));
+        assert!(!matches("x://h{/a,b}", "x://h/1/2/3"));
+        assert!(matches("x://h{/a*}", "x://h/1/2/3"));
+        assert!(matches("x://s{?q,lang}", "x://s?lang=en") && !matches("x://s{?q}", "x://s?zz=1"));
+        assert!(matches("x://s{?q*}", "x://s?zz=1"));
+        assert!(matches("x://{id:3}", "x://abc") && !matches("x://{id:3}", "x://abcd"));
+        assert!(matches("x://{id:3}", "x://a%20b"));
+        assert!(matches("x://s?a=1{&b}", "x://s?a=1&b=2"));
     }
 }

@@ -17,6 +17,8 @@ pub struct View<'t> {
     pub trace: &'t Trace,
     pub calls: Vec<CallView<'t>>,
     known: OnceCell<Known>,
+    /// What is known if calls of other kinds happened before those of one kind, for tools and for prompts.
+    reordered: [OnceCell<(Known, Vec<usize>)>; 2],
     uses: OnceCell<Uses>,
     /// What the application did about failed calls, once somebody asked.
     pub(crate) reactions: OnceCell<Vec<Reaction>>,
@@ -84,6 +86,7 @@ impl<'t> View<'t> {
             trace,
             calls,
             known: OnceCell::new(),
+            reordered: Default::default(),
             uses: OnceCell::new(),
             reactions: OnceCell::new(),
         }
@@ -92,6 +95,22 @@ impl<'t> View<'t> {
     /// All values of the trace, each with the step at which it was first known.
     pub fn known(&self) -> &Known {
         self.known.get_or_init(|| Known::new(self.trace))
+    }
+
+    /// What a call could know, and the place up to which it counts. If the source does not record the order between kinds,
+    /// the calls of other kinds in the same turn may have come first.
+    pub(crate) fn known_to(&self, call: &CallView<'t>) -> (&Known, usize) {
+        if !self.trace.is_listed_by_kind {
+            return (self.known(), call.step);
+        }
+        let cell = &self.reordered[usize::from(call.call.kind == CallKind::Prompt)];
+        let (known, places) = cell.get_or_init(|| {
+            let order = others_first(self.trace, call.call.kind);
+            let mut places = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(place, step)| places[*step] = place);
+            (Known::in_order(self.trace, order), places)
+        });
+        (known, places[call.step])
     }
 
     /// Which results later steps use.
@@ -107,18 +126,6 @@ impl<'t> View<'t> {
             turn += usize::from(message.role == Role::User);
             Some((step, turn, message))
         })
-    }
-
-    /// Messages of one role that come before a step.
-    pub fn said_before(&self, step: usize, role: Role) -> impl Iterator<Item = &'t Message> {
-        let earlier = self.trace.steps[..step].iter().filter_map(TraceStep::as_message);
-        earlier.filter(move |message| message.role == role)
-    }
-
-    /// What the application says to the user after a step, up to the user's next message.
-    pub fn said_after(&self, step: usize) -> impl Iterator<Item = &'t Message> {
-        let later = self.trace.steps[step..].iter().filter_map(TraceStep::as_message);
-        later.take_while(|message| message.role != Role::User)
     }
 }
 
@@ -170,6 +177,24 @@ impl<'t> CallView<'t> {
         };
         self.call.server.as_deref().or(offered)
     }
+}
+
+/// The steps of a trace with the calls of other kinds before those of a kind, wherever calls follow each other.
+fn others_first(trace: &Trace, kind: CallKind) -> Vec<usize> {
+    let mut order: Vec<usize> = Vec::with_capacity(trace.steps.len());
+    let mut own: Vec<usize> = Vec::new();
+    for (step, entry) in trace.steps.iter().enumerate() {
+        match entry.as_call() {
+            Some(call) if call.kind == kind => own.push(step),
+            Some(_) => order.push(step),
+            None => {
+                order.append(&mut own);
+                order.push(step);
+            }
+        }
+    }
+    order.append(&mut own);
+    order
 }
 
 fn offer<'t>(
@@ -265,7 +290,7 @@ mod tests {
     #[test]
     fn names_with_their_server_in_front_are_offered() {
         let tools = Some(vec![Tool(json!({"name": "get_issue"}))]);
-        let listings = vec![Listing { tools, ..Listing::default() }];
+        let listings = vec![Listing { tools, ..Listing::default() }].into();
         let server =
             TraceServer { name: Some("GitHub".into()), listings, ..TraceServer::default() };
         let mut trace = Trace { servers: vec![server], ..Trace::default() };

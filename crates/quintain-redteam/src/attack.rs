@@ -8,6 +8,8 @@ mod answered;
 mod any;
 mod attempt;
 mod brief;
+mod chat;
+mod input;
 mod lasting;
 mod marks;
 mod needs;
@@ -19,6 +21,8 @@ pub use crate::knowledge::{Aim, Kind};
 pub use any::AnyAttack;
 pub use attempt::{Action, Attempt, HttpRequest};
 pub use brief::{Brief, CanaryFiles, Listener};
+pub use chat::{Chat, Hostile};
+pub use input::{Input, InputPrompt, OfferedTool};
 pub use lasting::{PLANTED, lasting, listed};
 pub use marks::{MarkKey, Marks, Nonce};
 pub use needs::{Need, missing};
@@ -29,7 +33,10 @@ pub use trial::{Hit, Trial, Tried};
 use quintain_content::registry::About;
 use quintain_evidence::evidence::Observation;
 use quintain_evidence::indicator::Indicator;
+use quintain_evidence::question::Question;
 use quintain_evidence::weakness::Weakness;
+
+use crate::suits::Suits;
 
 /// A family of hostile probes with its oracle: built in, or defined in a suite.
 pub trait Attack: Send + Sync {
@@ -38,6 +45,17 @@ pub trait Attack: Send + Sync {
     /// The rule of its findings; several attacks may prove one kind of weakness.
     fn rule(&self) -> &str {
         self.meta().id
+    }
+
+    /// Which targets it applies to.
+    fn suits(&self) -> Suits {
+        Suits::ARGUMENTS
+    }
+
+    /// What a model has to decide about an attempt before [`Self::detect`] can use its answers, which are then part of
+    /// the evidence of the attempt.
+    fn asks(&self, _trial: &Trial<'_>, _tried: &Tried) -> Vec<Question> {
+        Vec::new()
     }
 
     /// Whether a hit counts only if it reproduces, because durations vary.

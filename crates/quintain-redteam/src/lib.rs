@@ -4,8 +4,12 @@
 pub mod accepted_findings;
 pub mod attack;
 pub mod attacks;
+pub mod judged;
 pub mod knowledge;
+pub mod opinion;
 pub mod orders;
+mod quoted;
 pub mod regression;
 pub mod strategies;
+pub mod suits;
 pub mod summary;

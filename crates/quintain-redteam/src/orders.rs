@@ -23,8 +23,8 @@ pub use intent::proposed;
 pub use plugins::{
     Unavailable, all_unavailable, collection_names, collections, known_names, unavailable,
 };
-pub use provider::ModelOrder;
 pub(crate) use provider::ignored as provider_options;
+pub use provider::{ModelOrder, model_name};
 pub(crate) use read::IGNORED;
 pub use replay::trial_of;
 pub use schema::schema;
@@ -37,7 +37,7 @@ use quintain_content::secret::{Secret, of_value};
 use quintain_evidence::finding::Severity;
 use quintain_evidence::redteam_node::{Carried, CarriedModel};
 use quintain_evidence::redteam_report::NotRun;
-use quintain_evidence::result::Place as Written;
+use quintain_evidence::result::SourcePlace as Written;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
@@ -45,20 +45,31 @@ use crate::accepted_findings::Suppression;
 use crate::attack::{AnyAttack, Given};
 use crate::attacks;
 use crate::strategies::Tactic;
+use crate::suits::Receiver;
 
 /// A target that takes seconds for each call would keep a run busy for hours.
 const DEFAULT_TIME: Duration = Duration::from_mins(5);
 /// The default of promptfoo.
 const DEFAULT_PROPOSALS: usize = 5;
+/// An odd number, so that opinions have a majority.
+const DEFAULT_SAMPLES: usize = 3;
 
 /// The settings of a red-team run.
 #[derive(Clone)]
 pub struct Orders {
     pub plugins: Vec<PluginOrder>,
-    pub strategies: Arc<[Tactic]>,
+    pub strategies: Arc<Vec<Tactic>>,
     pub purpose: Option<String>,
-    /// The model that proposes calls for the purpose.
-    pub model: Option<ModelOrder>,
+    /// Who is attacked; other attacks do not apply.
+    pub receiver: Receiver,
+    /// The model that proposes calls for the purpose and writes the messages of conversations, as the suite names it.
+    pub model: Option<Value>,
+    /// The model that judges what no oracle can decide, as the suite names it.
+    pub judge: Option<Value>,
+    /// Number of opinions that a judge is asked for.
+    pub judge_samples: usize,
+    /// How a target that takes text is asked.
+    pub prompts: PromptOrder,
     pub identities: Vec<IdentityOrder>,
     /// Number of calls to request from the model.
     pub proposals: usize,
@@ -67,6 +78,10 @@ pub struct Orders {
     pub seed: u64,
     pub budget_calls: Option<usize>,
     pub budget_time: Option<Duration>,
+    /// Tokens that the target and other models may use, as far as they report it.
+    pub budget_tokens: Option<u64>,
+    /// The same in US dollars.
+    pub budget_cost: Option<f64>,
     pub concurrency: usize,
     /// Whether and how destructive tools may be called.
     pub destructive: Destructive,
@@ -93,6 +108,19 @@ pub struct Orders {
     pub fail_on: Option<Severity>,
 }
 
+/// How a target that takes text is asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PromptOrder {
+    /// The variable of the prompts that contains what the user says.
+    pub variable: Option<String>,
+    /// Sent as the first message, in the role `system`. May contain `{{canary}}` and `{{planted}}`.
+    pub system: Option<String>,
+    /// Whether the target keeps the conversation itself, by `{{sessionId}}`.
+    pub is_stateful: bool,
+    /// How often every prompt is sent.
+    pub repeat: Option<usize>,
+}
+
 /// One attack to run.
 #[derive(Clone)]
 pub struct PluginOrder {
@@ -107,15 +135,21 @@ impl Default for Orders {
     fn default() -> Self {
         Self {
             plugins: Vec::new(),
-            strategies: Arc::new([]),
+            strategies: Arc::default(),
             purpose: None,
+            receiver: Receiver::default(),
             model: None,
+            judge: None,
+            judge_samples: DEFAULT_SAMPLES,
+            prompts: PromptOrder::default(),
             proposals: DEFAULT_PROPOSALS,
             identities: Vec::new(),
             listener: None,
             seed: 0,
             budget_calls: None,
             budget_time: Some(DEFAULT_TIME),
+            budget_tokens: None,
+            budget_cost: None,
             concurrency: 4,
             destructive: Destructive::Never,
             allow_remote: false,
@@ -137,7 +171,7 @@ impl Orders {
     /// Orders every attack.
     pub fn everything(&mut self) {
         let order = |attack: AnyAttack| PluginOrder { attack, num_tests: None, severity: None };
-        let builtin = attacks::all().iter().map(|attack| AnyAttack::Builtin(*attack));
+        let builtin = attacks::suiting(self.receiver).map(AnyAttack::Builtin);
         let defined = self.defined.iter().cloned().map(|attack| AnyAttack::Defined(attack));
         self.plugins = builtin.chain(defined).map(order).collect();
     }
@@ -158,7 +192,7 @@ impl Orders {
             texts.push(Value::Object(identity.default_args.clone()).to_string());
         }
         texts.extend(self.tokens.iter().map(|(_, token)| token.expose_secret().to_owned()));
-        let model = self.model.as_ref().map(|model| {
+        let model = self.model.as_ref().and_then(ModelOrder::of).map(|model| {
             let secrets = model.headers.iter().map(|(_, value)| value).chain(&model.key);
             let texts = secrets.map(|secret| secret.expose_secret().to_owned());
             CarriedModel {

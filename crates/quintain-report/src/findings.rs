@@ -1,5 +1,6 @@
 //! Summaries of findings: how many of which severity, where, and what proves them.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use quintain_evidence::evidence::Observation;
@@ -25,12 +26,12 @@ pub(crate) const WORST_FIRST: [Severity; 5] =
     [Severity::Critical, Severity::High, Severity::Medium, Severity::Low, Severity::Info];
 
 /// Prefix of the assertion of a trial; the id of the attack follows.
-pub(crate) const BOUT: &str = "quintain:redteam:";
+pub(crate) const TRIAL_TYPE: &str = "quintain:redteam:";
 
 /// The attack that a case belongs to; none for a test of a suite.
 pub(crate) fn attack_of_trial(case: &CaseResult) -> Option<&str> {
     let first = case.grade.as_ref()?.components.first()?;
-    gist::kind(first).strip_prefix(BOUT)
+    gist::kind(first).strip_prefix(TRIAL_TYPE)
 }
 
 /// The findings that a trial of this attack shows, matched by place or by title.
@@ -160,7 +161,18 @@ pub(crate) fn learned(report: &RedteamReport) -> Vec<(&'static str, String)> {
 pub(crate) fn pace(report: &RedteamReport, summary: &Summary) -> String {
     let calls = count(report.calls, "call", "calls");
     let rate = per_second(report.calls, summary.duration_ms / 1e3);
-    format!("{calls} in {}, {rate:.0}/s", duration(summary.duration_ms))
+    let mut pace = format!("{calls} in {}, {rate:.0}/s", duration(summary.duration_ms));
+    if report.tokens > 0 {
+        let _ = write!(pace, ", {}", count(as_usize(report.tokens), "token", "tokens"));
+    }
+    if report.cost > 0.0 {
+        let _ = write!(pace, ", ${:.4}", report.cost);
+    }
+    pace
+}
+
+fn as_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// The place as a path of names: `transfer/amount`.
@@ -180,6 +192,8 @@ pub(crate) fn qualified(place: &Place) -> String {
         Place::Header { header, .. } => format!("header/{header}"),
         Place::Http { aspect, .. } => format!("http/{aspect}"),
         Place::Message { message, .. } => format!("message/{message}"),
+        Place::Input { prompt, variable, .. } if prompt.is_empty() => format!("input/{variable}"),
+        Place::Input { prompt, variable, .. } => format!("input/{prompt}/{variable}"),
         Place::Server { server } if server.is_empty() => "server".to_owned(),
         Place::Server { server } => server.clone(),
         Place::Launch { server, part } => format!("{server}/{part}"),
@@ -225,12 +239,19 @@ pub(crate) fn phase(phase: &PhaseTime) -> String {
     format!("{} {}", line(&phase.phase, 40), timing(phase))
 }
 
-/// `2.5 s, 400 calls, 160/s`.
+/// `2.5 s, 400 calls, 160/s`; `2.5 s` for a phase without calls.
 pub(crate) fn timing(phase: &PhaseTime) -> String {
-    let PhaseTime { seconds, calls, .. } = phase;
-    let calls_text = count(*calls, "call", "calls");
-    let took = duration(seconds * 1e3);
-    format!("{took}, {calls_text}, {:.0}/s", per_second(*calls, *seconds))
+    let took = duration(phase.seconds * 1e3);
+    let Some(calls) = phase.calls else { return took };
+    format!("{took}, {}, {:.0}/s", count(calls, "call", "calls"), per_second(calls, phase.seconds))
+}
+
+/// `7.3 of 10, high`.
+pub(crate) fn risk(report: &RedteamReport) -> String {
+    match &report.risk {
+        Some(risk) => format!("{:.1} of 10, {}", risk.score, level(risk.level)),
+        None => "n/a, since nothing was attacked".to_owned(),
+    }
 }
 
 pub(crate) fn per_second(calls: usize, seconds: f64) -> f64 {
@@ -277,6 +298,10 @@ pub(crate) fn acceptance(accepted: &Accepted) -> String {
 pub(crate) fn reach(report: &RedteamReport) -> String {
     let trials: usize = report.attacks.iter().map(|attack| attack.trials).sum();
     let attacks = report.attacks.iter().filter(|attack| attack.trials > 0).count();
+    if report.takes_text {
+        let attacks = count(attacks, "attack", "attacks");
+        return format!("{attacks} in {}", count(trials, "prompt", "prompts"));
+    }
     let attacked = report.tools.iter().filter(|tool| !tool.arguments.is_empty()).count();
     format!(
         "{attacked} of {} with {} in {}",

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use quintain_evidence::result::{CaseResult, CaseStatus, Component, Place};
+use quintain_evidence::result::{CaseResult, CaseStatus, Component, SourcePlace};
 use serde_json::Value;
 
 use crate::text::{json_excerpt, line};
@@ -81,7 +81,7 @@ pub(crate) fn kind(component: &Component) -> &str {
 }
 
 /// The line to show: that of the failed assertion, otherwise that of the test.
-pub(crate) fn place(case: &CaseResult) -> Option<&Place> {
+pub(crate) fn place(case: &CaseResult) -> Option<&SourcePlace> {
     failures(case).find_map(|component| component.place.as_ref()).or(case.place.as_ref())
 }
 

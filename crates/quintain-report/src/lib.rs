@@ -13,8 +13,10 @@ mod golden;
 mod number;
 mod prose;
 mod reporters;
+mod selection;
 mod spool;
 mod text;
+mod traces;
 mod yaml_text;
 
 use std::io::{self, Write};

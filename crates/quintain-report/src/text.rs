@@ -35,7 +35,7 @@ pub(crate) fn excerpt(text: &str, max_chars: usize) -> String {
     shown
 }
 
-fn left_out_note(bytes: usize) -> String {
+pub(crate) fn left_out_note(bytes: usize) -> String {
     format!("… ({} more)", bytes_text(bytes))
 }
 
@@ -77,6 +77,42 @@ pub(crate) fn json_excerpt(value: &impl Serialize, pretty: bool, max_bytes: usiz
         shown.push_str("… (cut off)");
     }
     shown
+}
+
+/// The start of a value as JSON text, and the number of bytes that are not in it. Costs as much as the whole value.
+pub(crate) fn json_measured(
+    value: &impl Serialize,
+    pretty: bool,
+    max_bytes: usize,
+) -> (String, usize) {
+    let mut out = Measured { bytes: Vec::new(), max_bytes, left_out: 0 };
+    let written = if pretty {
+        serde_json::to_writer_pretty(&mut out, value)
+    } else {
+        serde_json::to_writer(&mut out, value)
+    };
+    debug_assert!(written.is_ok(), "memory takes everything");
+    let text = String::from_utf8_lossy(&out.bytes);
+    (visible_json(text.trim_end_matches('\u{fffd}')).into_owned(), out.left_out)
+}
+
+struct Measured {
+    bytes: Vec<u8>,
+    max_bytes: usize,
+    left_out: usize,
+}
+
+impl Write for Measured {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.max_bytes - self.bytes.len());
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        self.left_out += bytes.len() - taken;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 struct Limited {

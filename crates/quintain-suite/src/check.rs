@@ -1,8 +1,12 @@
 //! Assertions and the checks they compile to: the extension point for assertion types.
 
+mod asked;
 mod assert;
 mod builtin;
+mod comparison;
 mod expected;
+mod models;
+mod options;
 mod param;
 mod scene;
 mod spec;
@@ -11,14 +15,16 @@ mod view;
 
 pub use assert::{Assert, Rule};
 pub use builtin::{Builtin, judging};
+pub use comparison::{Compared, Comparison};
 pub use expected::Expected;
+pub use models::{AskedModel, ModelTask, NamedModel, WrittenModel};
+pub use options::TestOptions;
 pub use param::Param;
 pub use scene::{Scene, as_text};
 pub use spec::Spec;
-pub use test::{Test, TestOptions, VarFile};
+pub use test::{Test, VarFile};
 pub use view::View;
 
-use crate::compare::Comparison;
 use quintain_content::registry::Meta;
 use quintain_evidence::code::Code;
 use quintain_evidence::inquiry::{Next, Rounds};
@@ -70,9 +76,38 @@ pub trait Check: Send + Sync {
         false
     }
 
+    /// The tasks that it asks models for.
+    fn model_tasks(&self) -> &'static [ModelTask] {
+        &[]
+    }
+
+    /// `provider` of the assertion.
+    fn written_model(&self) -> Option<&WrittenModel> {
+        None
+    }
+
+    /// The models that the assertion itself names, one for each of its tasks. [`Test::models`] adds those of the
+    /// options.
+    fn models(&self) -> Vec<NamedModel> {
+        let picked = |written: &WrittenModel| -> Vec<NamedModel> {
+            self.model_tasks().iter().filter_map(|task| written.pick(*task).ok()).collect()
+        };
+        self.written_model().map(picked).unwrap_or_default()
+    }
+
+    /// `judge` of the assertion: how carefully to judge. None for one question, as in promptfoo.
+    fn judge_options(&self) -> Option<quintain_judge::options::JudgeOptions> {
+        None
+    }
+
     /// The comparison of the responses to one test. `next` is not called on such a check; the comparison
     /// runs after all responses are graded.
     fn comparison(&self) -> Option<&dyn Comparison> {
+        None
+    }
+
+    /// The same check for a test with these options. Only for comparisons, which see no test.
+    fn with_options(&self, _: &TestOptions) -> Option<Box<dyn Check>> {
         None
     }
 }

@@ -1,19 +1,10 @@
 //! Verdicts that compare the responses to one test. They are made after all responses are graded.
 
-use quintain_evidence::inquiry::{Next, Rounds};
-use quintain_evidence::result::{CaseResult, CaseStatus, Component, Place};
+use quintain_evidence::result::{CaseResult, CaseStatus, Component, SourcePlace};
 use quintain_evidence::verdict::{Status, Verdict};
 use serde_json::Value;
 
-/// Picks the best of several responses.
-pub trait Comparison: Send + Sync {
-    /// One verdict per result, in the same order, or the questions to answer first. Every result has a
-    /// grade.
-    fn next(&self, graded: &[&CaseResult], rounds: &Rounds) -> Next<Compared>;
-}
-
-/// The verdicts of a comparison, or why the comparison failed.
-pub type Compared = Result<Vec<Verdict>, String>;
+pub use crate::check::{Compared, Comparison};
 
 /// Adds the verdicts of a comparison to the results of a test. A result without a grade is not compared and
 /// stays unchanged.
@@ -21,7 +12,7 @@ pub fn apply_comparison(
     compared: Compared,
     results: &mut [CaseResult],
     assertion: &Value,
-    place: Option<&Place>,
+    place: Option<&SourcePlace>,
 ) {
     let mut verdicts = compared.map(Vec::into_iter);
     for result in results.iter_mut().filter(|result| result.grade.is_some()) {
@@ -37,12 +28,22 @@ pub fn apply_comparison(
 
 /// Adds the verdict of a comparison to a result. It does not count in the score like other verdicts: a
 /// result that is not selected fails with the score of the comparison, a selected one keeps its score.
-fn apply(result: &mut CaseResult, verdict: Verdict, assertion: &Value, place: Option<&Place>) {
+fn apply(
+    result: &mut CaseResult,
+    verdict: Verdict,
+    assertion: &Value,
+    place: Option<&SourcePlace>,
+) {
     if verdict.status == Status::Error {
         fail(result, verdict.reason);
         return;
     }
     let Some(grade) = &mut result.grade else { return };
+    // As in promptfoo, a selected result without other assertions has no score.
+    if grade.components.is_empty() {
+        grade.score = 0.0;
+        result.score = 0.0;
+    }
     if !verdict.passed() {
         if grade.pass {
             grade.reason.clone_from(&verdict.reason);

@@ -15,6 +15,7 @@ pub mod plan;
 pub mod prepare;
 pub mod promptfoo_spans;
 pub mod purpose;
+mod rubric_prompt;
 pub mod scoring;
 pub mod snapshot;
 mod step_templates;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quintain_evidence::result::{Component, Grade, Place};
+use quintain_evidence::result::{Component, Grade, SourcePlace};
 use quintain_evidence::verdict::{Status, Verdict};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub struct Judged {
     pub metric: Option<String>,
     /// The entry as written.
     pub assertion: Value,
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
     /// The entries of an `assert-set`, whose verdict is combined from theirs.
     pub set: Option<Set>,
 }

@@ -1,5 +1,6 @@
 //! Helpers for tests of assertions: compile YAML, judge a scene.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use quintain_evidence::finding::{Confidence, Place};
 use quintain_evidence::inquiry::{MAX_ROUNDS, Next, Rounds};
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::response::Response;
+use quintain_evidence::result::{CaseResult, CaseStatus, Grade, PromptText, TargetName};
 use quintain_evidence::static_finding::{FindingText, SurfaceInspection};
 use quintain_evidence::surface::Surface;
 use quintain_evidence::verdict::{Status, Verdict};
@@ -91,6 +93,40 @@ impl TestScene {
         let asserts = compile(yaml);
         let check = only_check(&asserts);
         self.with(|scene| judged_with(check, scene, answers))
+    }
+}
+
+/// A graded result with this output and no assertions.
+pub(crate) fn result(output: &str) -> CaseResult {
+    CaseResult {
+        ordinal: 0,
+        test_idx: 0,
+        group: 0,
+        prompt_idx: 0,
+        repeat: 0,
+        target: TargetName { id: "t".to_owned(), label: None },
+        prompt: PromptText { raw: String::new(), label: String::new() },
+        description: None,
+        vars: Map::new(),
+        test: json!({}),
+        place: None,
+        status: CaseStatus::Passed,
+        score: 1.0,
+        named_scores: BTreeMap::new(),
+        response: Response::text(output),
+        evidence: Evidence::default(),
+        grade: Some(Grade {
+            pass: true,
+            score: 1.0,
+            reason: String::new(),
+            named_scores: BTreeMap::new(),
+            named_weights: BTreeMap::new(),
+            components: Vec::new(),
+        }),
+        error: None,
+        latency_ms: 0.0,
+        attempts: 1,
+        graded: None,
     }
 }
 

@@ -55,8 +55,10 @@ impl Command {
         format!("quintain {}", self.name)
     }
 
-    fn summary(&self) -> &str {
-        self.help.lines().next().unwrap_or_default()
+    /// The first paragraph of the help.
+    fn summary(&self) -> String {
+        let lines = self.help.lines().take_while(|line| !line.trim().is_empty());
+        lines.collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -64,7 +66,7 @@ pub(super) fn table(commands: &[Command]) -> String {
     let mut section = String::from("| command | what |\n|---|---|\n");
     for command in commands {
         let anchor = anchor(&command.heading().replace(' ', "-"));
-        let summary = cell(command.summary());
+        let summary = cell(&command.summary());
         let _ = writeln!(section, "| [`{}`](#{anchor}) | {summary} |", command.name);
     }
     section

@@ -71,7 +71,37 @@ pub(super) fn page(root: &Path, demo: &Value) -> Result<String> {
         sum.false_in_vulnerable,
         sum.false_in_fixed,
     );
+    page.push_str(&models(&read(root, "models/models.json")?));
     Ok(page)
+}
+
+/// The scripted models: one with each weakness, and others without any.
+fn models(list: &Value) -> String {
+    let names = |key: &str| -> Vec<String> {
+        let names = list[key].as_array().into_iter().flatten();
+        names.filter_map(|name| Some(name.as_str()?.to_owned())).collect()
+    };
+    let (weak, clean, missed) = (names("weaknesses"), names("clean"), names("missed"));
+    let wrong = names("false");
+    let mut page = String::from(
+        "\n## Targets that take text\n\n\
+         A scripted chat model (`crates/quintain/tests/twins/models/chat.py`) has one weakness at a time and is attacked by all \
+         attacks on prompts. Without a weakness it must show no confirmed finding: hardened (`fixed`), as an echo of the last \
+         message (`echo`) or of all messages (`echo-all`), and if it declines and quotes the message (`quote`).\n\n\
+         | weakness | found | false positives |\n|---|---|---|\n",
+    );
+    let of =
+        |name: &String| wrong.iter().filter(|one| one.ends_with(&format!(" in {name}"))).count();
+    for name in &weak {
+        let found = if missed.contains(name) { "no" } else { "yes" };
+        let _ = writeln!(page, "| {name} | {found} | {} |", of(name));
+    }
+    for name in &clean {
+        let _ = writeln!(page, "| none ({name}) | - | {} |", of(name));
+    }
+    let found = weak.len() - missed.len();
+    let _ = writeln!(page, "| **all** | **{found} of {}** | **{}** |", weak.len(), wrong.len());
+    page
 }
 
 fn rows(root: &Path, demo: &Value) -> Result<BTreeMap<String, Row>> {

@@ -84,6 +84,45 @@ pub(super) const EXAMPLES: &[Example] = &[
         ],
         prove: proofs::command,
     },
+    Example {
+        point: "check of traces",
+        module: "result_empty",
+        source: include_str!("../../extension-points/check.rs"),
+        lines: &[
+            Line { after: "mod resource_unused;", text: "mod result_empty;" },
+            Line {
+                after: "    &result_unused::ResultUnused,",
+                text: "    &result_empty::ResultEmpty,",
+            },
+        ],
+        prove: proofs::check_of_traces,
+    },
+    Example {
+        point: "metric",
+        module: "answer_length",
+        source: include_str!("../../extension-points/metric.rs"),
+        lines: &[
+            Line { after: "mod argument_correctness;", text: "mod answer_length;" },
+            Line {
+                after: "    &pattern_match::PatternMatch,",
+                text: "    &answer_length::AnswerLength,",
+            },
+        ],
+        prove: proofs::metric,
+    },
+    Example {
+        point: "trace reader",
+        module: "question_answer",
+        source: include_str!("../../extension-points/trace-reader.rs"),
+        lines: &[
+            Line { after: "mod promptfoo;", text: "mod question_answer;" },
+            Line {
+                after: "    &openai_chat::OpenAiChat,",
+                text: "    &question_answer::QuestionAnswer,",
+            },
+        ],
+        prove: proofs::trace_reader,
+    },
 ];
 
 impl Example {

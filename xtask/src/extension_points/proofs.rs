@@ -144,3 +144,40 @@ pub(super) fn command(binary: &Binary) -> Result<String> {
     binary.shows(&["completions", "bash"], &[0], "quintain,count)")?;
     Ok("`--help` and completions know it; it answers `--help` and runs".to_owned())
 }
+
+pub(super) fn check_of_traces(binary: &Binary) -> Result<String> {
+    binary.knows("checks", "result.empty")?;
+    let call = r#"{"name": "search", "args": {}, "result": {"content": []}}"#;
+    let case = format!(r#"{{"input": "a", "actual_output": "b", "mcp_tools_called": [{call}]}}"#);
+    binary.write("empty.json", &case)?;
+    let grade = ["grade", "empty.json", "--json"];
+    binary.shows(&grade, &[0], "the result of `search` is empty")?;
+    binary.run(&["grade", "empty.json", "--fail-on", "info"], &[100])?;
+    Ok("`list` and `explain` know it; `grade` reports a finding of it".to_owned())
+}
+
+pub(super) fn metric(binary: &Binary) -> Result<String> {
+    binary.knows("metrics", "answer-length")?;
+    binary.write("answer.json", r#"{"input": "a", "actual_output": "It rains all day."}"#)?;
+    binary.run(&["grade", "answer.json", "--metrics", "answer-length"], &[0])?;
+    let suite = |option: &str| format!("metrics: [{{type: answer-length, {option}}}]\n");
+    binary.write("short.yaml", &suite("maxWords: 1"))?;
+    let grade = |suite| ["grade", "answer.json", "-c", suite];
+    binary.shows(&grade("short.yaml"), &[100], "4 words, at most 1")?;
+    binary.write("wrong.yaml", &suite("maxWord: 1"))?;
+    binary.shows(&grade("wrong.yaml"), &[2], "did you mean `maxWords`?")?;
+    Ok("`list` and `explain` know it; it passes and fails traces, mistakes are reported".to_owned())
+}
+
+pub(super) fn trace_reader(binary: &Binary) -> Result<String> {
+    binary.knows("trace-formats", "question-answer")?;
+    binary.write(
+        "pairs.jsonl",
+        "{\"question\": \"Well?\", \"answer\": \"Yes.\"}\n{\"question\": 1}\n",
+    )?;
+    let grade = ["grade", "pairs.jsonl", "--save-traces", "traces.jsonl"];
+    binary.shows(&grade, &[3], "expected a text for `question`")?;
+    holds("the saved traces", &binary.read("traces.jsonl")?, r#""role":"user","text":"Well?""#)?;
+    binary.run(&["grade", "pairs.jsonl", "--format", "qa"], &[3])?;
+    Ok("`list` and `explain` know it; `grade` detects it and reports a bad record".to_owned())
+}

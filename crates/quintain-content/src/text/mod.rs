@@ -1,6 +1,7 @@
 //! Texts and how they are compared: pure functions over strings, for assertions to judge with.
 
 pub mod bleu;
+pub mod fence;
 pub mod fields;
 pub mod javascript_json;
 mod javascript_number;

@@ -56,9 +56,9 @@ mod tests {
 
     #[test]
     fn inside_refuses_everything_that_leaves_the_root() {
-        let ground = tempfile::tempdir().unwrap();
-        let root = ground.path().join("root");
-        let sibling = ground.path().join("root-sibling");
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        let sibling = folder.path().join("root-sibling");
         for directory in [&root, &sibling] {
             std::fs::create_dir(directory).unwrap();
             std::fs::write(directory.join("file"), "text").unwrap();

@@ -8,5 +8,6 @@ mod http;
 mod oauth;
 mod protocol;
 mod sse;
+mod test_cases;
 mod tools;
 mod weaknesses;

@@ -9,7 +9,7 @@ use quintain_evidence::code::Code;
 use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::probe::{PlannedStep, Probe};
 use quintain_evidence::response::Response;
-use quintain_evidence::result::{CaseResult, CaseStatus, Grade, Place, PromptText};
+use quintain_evidence::result::{CaseResult, CaseStatus, Grade, PromptText, SourcePlace};
 use quintain_source::{Sources, Span};
 use quintain_suite::plan::{self, Case, PlannedCase};
 use quintain_suite::prepare::{Prepared, fill, prepare};
@@ -111,7 +111,8 @@ impl RunContext<'_> {
             }
         }
         let prompt = self.written(prompt, case, open_target, &carried, state).await?;
-        prepare(case, &prompt, &carried, open_target.speaks_mcp(), &self.templates)
+        let speaks_mcp = open_target.speaks_mcp() && case.test.provider.is_none();
+        prepare(case, &prompt, &carried, speaks_mcp, &self.templates)
             .map_err(|error| error.to_string())
     }
 
@@ -156,7 +157,7 @@ impl RunContext<'_> {
             let graded = self.grade(case, open_target, prepared, &mut answered, &mut state).await;
             (answered, graded)
         };
-        let Some((answered, graded)) = within(limit, work).await else {
+        let Some((answered, graded)) = Box::pin(within(limit, work)).await else {
             let millis = limit.unwrap_or_default().as_millis();
             draft.error = Some(format!("Evaluation timed out after {millis}ms"));
             return;
@@ -200,7 +201,7 @@ impl RunContext<'_> {
         loop {
             attempts += 1;
             let (exchanges, mut response) =
-                match self.send(open_target, probe, &prepared.vars).await {
+                match self.send(open_target, &case.test, probe, &prepared.vars).await {
                     Ok(sent) => sent,
                     Err(why) => return plain(Response::failed(why)),
                 };
@@ -228,15 +229,20 @@ impl RunContext<'_> {
     async fn send(
         &self,
         open_target: &OpenTarget<'_>,
+        test: &Test,
         probe: &Probe,
         vars: &Map<String, Value>,
     ) -> Result<(Vec<Exchange>, Response), String> {
         let mut evidence = Evidence::default();
         match probe {
             Probe::Text(prompt) => {
-                let ask = Ask { prompt, vars, templates: &self.templates };
-                let (exchange, response) =
-                    open_target.ask(&ask, &self.answer_sources.external_services).await;
+                let options = &test.options.raw;
+                let ask = Ask { prompt, vars, templates: &self.templates, options };
+                let outside = &self.answer_sources.external_services;
+                let (exchange, response) = match &test.provider {
+                    Some(named) => self.role_models.ask_named(named, &ask, outside).await?,
+                    None => open_target.ask(&ask, outside).await,
+                };
                 Ok((vec![exchange], response))
             }
             Probe::Steps(steps) => {
@@ -342,10 +348,10 @@ fn latency(evidence: &Evidence) -> f64 {
 }
 
 /// The file, line and column of a span, counted from 1.
-pub(super) fn place(sources: &Sources, span: Span) -> Option<Place> {
+pub(super) fn place(sources: &Sources, span: Span) -> Option<SourcePlace> {
     let file = sources.get(span.file).filter(|_| !span.is_empty())?;
     let position = file.position(span.start);
-    Some(Place { file: file.name().to_owned(), line: position.line, column: position.column })
+    Some(SourcePlace { file: file.name().to_owned(), line: position.line, column: position.column })
 }
 
 /// promptfoo's `testCase`.

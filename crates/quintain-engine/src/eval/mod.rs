@@ -35,6 +35,7 @@ pub use settings::Settings;
 use crate::external_services::ExternalServices;
 use crate::inquiry::AnswerSources;
 use crate::masked::Emitted;
+use crate::role_models::RoleModels;
 use crate::store::{Finished, Run, RunEnd, Store, StoreError, Writer};
 use crate::world::World;
 use compare::{Added, PendingComparisons};
@@ -110,7 +111,7 @@ const CLOSE: Duration = Duration::from_millis(1_500);
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct EvalOutcome {
     pub summary: Summary,
     /// Targets that could not be reached, and why.
     pub unreachable: Vec<String>,
@@ -130,7 +131,8 @@ struct RunContext<'a> {
     open_targets: OpenTargets<'a>,
     conversations: Conversations,
     rate_limit: RateLimit,
-    answer_sources: AnswerSources,
+    answer_sources: AnswerSources<'a>,
+    role_models: Arc<RoleModels<'a>>,
     /// Stop a test at its first failed assertion.
     fail_fast: bool,
 }
@@ -142,7 +144,7 @@ pub async fn execute(
     mut stop: Stop,
     store: Option<Writer>,
     listen: &mut dyn FnMut(Emitted),
-) -> Outcome {
+) -> EvalOutcome {
     let started = Instant::now();
     listen(Event::Started(Arc::new(job.info.clone())).into());
     listen(Event::Phase(Phase::Survey).into());
@@ -151,6 +153,14 @@ pub async fn execute(
         () = stopped(&mut stop) => None,
     };
     let outcome = if let Some(open_targets) = open_targets {
+        let role_models = RoleModels::new(
+            &job.suite.targets,
+            &job.suite.env,
+            job.settings.models.clone(),
+            job.world,
+            job.consent,
+        );
+        let role_models = Arc::new(role_models);
         let run_context = RunContext {
             job,
             templates: job.suite.templates(),
@@ -161,7 +171,11 @@ pub async fn execute(
                 ExternalServices::new(job.consent, job.suite.env.clone(), job.world),
                 job.settings.ask,
                 job.settings.concurrency,
-            ),
+            )
+            .with_model(role_models.clone())
+            // Preparing the run has reported lines that cannot be read.
+            .with_recorded(job.settings.models.recorded().ok().flatten()),
+            role_models,
             fail_fast: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
         };
         listen(Event::Phase(Phase::Probe).into());
@@ -176,7 +190,7 @@ pub async fn execute(
     } else {
         let summary = Tally::new(job.info).finish(started.elapsed(), true);
         let store_error = finish_store(store, &summary, RunEnd::Interrupted).await;
-        Outcome { summary, unreachable: Vec::new(), time_limit_reached: false, store_error }
+        EvalOutcome { summary, unreachable: Vec::new(), time_limit_reached: false, store_error }
     };
     listen(Event::Finished(Arc::new(outcome.summary.clone())).into());
     outcome
@@ -189,7 +203,7 @@ impl RunContext<'_> {
         store: Option<Writer>,
         listen: &mut dyn FnMut(Emitted),
         started: Instant,
-    ) -> Outcome {
+    ) -> EvalOutcome {
         let Job { plan, settings, suite, .. } = self.job;
         if let Some(store) = &store {
             for (target, surfaces) in self.open_targets.surfaces() {
@@ -224,6 +238,8 @@ impl RunContext<'_> {
                 result = results.next() => result,
             };
             let Some(result) = result else { break };
+            // Where the job pauses while its client lags behind.
+            tokio::task::yield_now().await;
             match pending_comparisons.put(result) {
                 Added::Report(result) => result_sink.take(result).await,
                 Added::Wait => {}
@@ -258,7 +274,7 @@ impl RunContext<'_> {
             (false, false) => RunEnd::Finished,
         };
         let store_error = finish_store(store, &summary, end).await;
-        Outcome {
+        EvalOutcome {
             summary,
             unreachable: self.open_targets.unreachable(),
             time_limit_reached,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::inquiry::AskMode;
+use crate::models::ModelSettings;
 
 /// How to run a plan.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct Settings {
     pub write_new_snapshots: bool,
     /// Which questions to ask when a stored run is judged again.
     pub ask: AskMode,
+    /// The models that answer questions which name none.
+    pub models: ModelSettings,
 }
 
 impl Default for Settings {
@@ -42,6 +45,7 @@ impl Default for Settings {
             update_snapshots: false,
             write_new_snapshots: true,
             ask: AskMode::default(),
+            models: ModelSettings::default(),
         }
     }
 }

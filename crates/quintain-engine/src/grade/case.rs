@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use quintain_evidence::answer_record::AnswerRecord;
 use quintain_evidence::evidence::Evidence;
-use quintain_evidence::graded::{GradedTrace, MetricScore};
+use quintain_evidence::graded::{GradedTrace, Level, MetricScore, TraceFinding};
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{
-    CaseResult, CaseStatus, Component, Grade, Place, PromptText, TargetName,
+    CaseResult, CaseStatus, Component, Grade, PromptText, SourcePlace, TargetName,
 };
 use quintain_evidence::trace::Trace;
 use quintain_evidence::verdict::Verdict;
+use quintain_grade::policy::FailIf;
 use quintain_grade::readers::BadRecord;
 use serde_json::{Map, Value, json};
 
@@ -21,7 +23,9 @@ pub(super) fn of_trace(
     ordinal: usize,
     trace: Trace,
     graded: GradedTrace,
-    place: Place,
+    fail_if: &FailIf,
+    answers: Vec<AnswerRecord>,
+    place: SourcePlace,
 ) -> CaseResult {
     let named: BTreeMap<String, f64> = graded
         .metrics
@@ -29,13 +33,20 @@ pub(super) fn of_trace(
         .filter_map(|metric| Some((metric.name.clone(), metric.score?)))
         .collect();
     let success = graded.success;
+    // A judge that cannot answer is neither a pass nor a failure of the application.
+    let is_errored = graded.metrics.iter().any(|metric| metric.error.is_some());
+    let status = match (is_errored, success) {
+        (true, _) => CaseStatus::Errored,
+        (false, true) => CaseStatus::Passed,
+        (false, false) => CaseStatus::Failed,
+    };
     let score = if named.is_empty() {
         f64::from(u8::from(success))
     } else {
         named.values().sum::<f64>() / named.len() as f64
     };
     let reason = if success { "passed".to_owned() } else { graded.failed_because.join("; ") };
-    let components = graded.metrics.iter().map(component).chain(checks(&graded)).collect();
+    let components = graded.metrics.iter().map(component).chain(checks(&graded, fail_if)).collect();
     let output = trace.answer().map_or(Value::Null, Value::from);
     CaseResult {
         prompt: PromptText {
@@ -45,7 +56,7 @@ pub(super) fn of_trace(
         description: Some(graded.name.clone()),
         vars: trace.id.iter().map(|id| ("id".to_owned(), id.clone().into())).collect(),
         test: json!({"description": graded.name}),
-        status: if success { CaseStatus::Passed } else { CaseStatus::Failed },
+        status,
         score,
         named_scores: named.clone(),
         response: Response { output, ..Response::default() },
@@ -59,7 +70,7 @@ pub(super) fn of_trace(
         }),
         error: (!success).then_some(reason),
         latency_ms: trace.calls().filter_map(|call| call.took_ms).fold(0.0, |sum, took| sum + took),
-        evidence: Evidence { trace: Some(Arc::new(trace)), ..Evidence::default() },
+        evidence: Evidence { trace: Some(Arc::new(trace)), answers, ..Evidence::default() },
         graded: Some(Box::new(graded)),
         ..blank(ordinal, place)
     }
@@ -76,7 +87,7 @@ pub(super) fn of_bad_record(ordinal: usize, bad: BadRecord) -> CaseResult {
     }
 }
 
-fn blank(ordinal: usize, place: Place) -> CaseResult {
+fn blank(ordinal: usize, place: SourcePlace) -> CaseResult {
     CaseResult {
         ordinal,
         test_idx: ordinal,
@@ -115,33 +126,24 @@ fn component(metric: &MetricScore) -> Component {
     Component { assertion, place: None, verdict, set: None }
 }
 
-/// One entry for every check that found something. Which of them fail the trace, the policy says.
-fn checks(graded: &GradedTrace) -> Vec<Component> {
-    let mut by_check: BTreeMap<&str, Vec<&quintain_evidence::graded::TraceFinding>> =
-        BTreeMap::new();
+/// One entry for every check that found something. The policy decides which of them fail the trace.
+fn checks(graded: &GradedTrace, fail_if: &FailIf) -> Vec<Component> {
+    let mut by_check: BTreeMap<&str, Vec<&TraceFinding>> = BTreeMap::new();
     for finding in &graded.findings {
         by_check.entry(&finding.check).or_default().push(finding);
     }
-    let component = |(check, findings): (&str, Vec<&quintain_evidence::graded::TraceFinding>)| {
+    let component = |(check, findings): (&str, Vec<&TraceFinding>)| {
         let messages: Vec<String> = findings.iter().map(|finding| described(finding)).collect();
-        let failed = !graded.success
-            && graded.failed_because.iter().any(|why| {
-                why.contains(check)
-                    || findings.iter().any(|finding| {
-                        why.starts_with(&format!(
-                            "findings of severity {}",
-                            finding.severity.word()
-                        ))
-                    })
-            });
-        let assertion = json!({"type": check, "severity": findings[0].severity.word()});
+        let failed = findings.iter().any(|finding| fail_if.is_broken_by(finding));
+        let worst = findings.iter().map(|finding| finding.severity).max().unwrap_or(Level::Info);
+        let assertion = json!({"type": check, "severity": worst.word()});
         let verdict = Verdict::of(!failed, messages.join("; "));
         Component { assertion, place: None, verdict, set: None }
     };
     by_check.into_iter().map(component).collect()
 }
 
-fn described(finding: &quintain_evidence::graded::TraceFinding) -> String {
+fn described(finding: &TraceFinding) -> String {
     let place = finding.call.map_or_else(|| "answer".to_owned(), |call| format!("call {call}"));
     let severity = finding.severity.word();
     format!("{severity} at {place}{}: {}", finding.pointer, finding.message)

@@ -7,16 +7,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesOrdered;
+use quintain_evidence::answer_record::AnswerRecord;
 use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::evidence::Evidence;
 use quintain_evidence::graded::GradeSummary;
-use quintain_evidence::result::CaseResult;
+use quintain_evidence::result::{CaseResult, SourcePlace};
 use quintain_evidence::tally::{Summary, Tally};
-use quintain_grade::evaluate::Grading;
-use quintain_grade::readers::{ReadOptions, Reader, Record};
+use quintain_evidence::trace::Trace;
+use quintain_grade::evaluate::{Graded, Grading, GradingSession};
+use quintain_grade::meta_eval::CalibrationFile;
+use quintain_grade::metrics::JudgeMode;
+use quintain_grade::readers::{BadRecord, ReadOptions, Reader, Record};
 use quintain_grade::selection::SelectionTally;
+use quintain_suite::suite::Consent;
 
 use crate::eval::{Stop, mask, stopped};
+use crate::external_services::ExternalServices;
+use crate::inquiry::{AnswerSources, AskMode, Asker};
 use crate::masked::Emitted;
+use crate::models::ModelSettings;
+use crate::role_models::RoleModels;
 use crate::store::{Run, RunEnd, Store, Writer};
 use crate::world::World;
 use reading::Read;
@@ -36,6 +48,8 @@ pub enum TraceSource {
     },
     /// The cases of a stored run.
     Run(Store, Run),
+    /// A source that is not there, and why.
+    Missing(String),
 }
 
 /// What to grade, and how.
@@ -47,11 +61,19 @@ pub struct GradeRun<'a> {
     pub grading: &'a Grading,
     pub info: &'a RunInfo,
     pub world: &'a World,
+    /// Which models judge, if metrics ask one.
+    pub models: &'a ModelSettings,
+    /// Which questions to ask about traces that were graded before.
+    pub ask: AskMode,
+    /// Maximum number of traces that wait for a judge.
+    pub concurrency: usize,
+    /// What scores mean, as labels of people show.
+    pub calibration: Option<&'a CalibrationFile>,
 }
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct GradeOutcome {
     pub summary: Summary,
     /// Files that could not be read at all, and why.
     pub unreadable: Vec<String>,
@@ -65,10 +87,37 @@ pub async fn execute(
     mut stop: Stop,
     writer: Option<Writer>,
     listen: &mut dyn FnMut(Emitted),
-) -> Outcome {
+) -> GradeOutcome {
     let started = Instant::now();
     listen(Event::Started(Arc::new(run.info.clone())).into());
-    let GradeRun { sources, format, read, grading, info, world } = run;
+    let GradeRun {
+        sources,
+        format,
+        read,
+        grading,
+        info,
+        world,
+        models,
+        ask,
+        concurrency,
+        calibration,
+    } = run;
+    let consent = Consent::of_the_user();
+    let judges = Arc::new(RoleModels::new(&[], &world.env, models.clone(), world, consent));
+    let services = ExternalServices::new(consent, (*world.env).clone(), world);
+    let answer_sources = AnswerSources::new(services, ask, concurrency)
+        .with_model(judges)
+        // Preparing the run has reported lines that cannot be read.
+        .with_recorded(models.recorded().ok().flatten());
+    let has_judge = models.judge.is_some() || models.replay.is_some();
+    let mode = if has_judge { JudgeMode::Default } else { JudgeMode::None };
+    let judge = Judge {
+        calibration,
+        grading,
+        mode,
+        ask,
+        asker: Asker { answer_sources: &answer_sources, target: None },
+    };
     let mut verdicts = Verdicts {
         grading,
         world,
@@ -81,19 +130,33 @@ pub async fn execute(
         listen,
     };
     let mut records = reading::start(sources, format, read);
-    let mut interrupted = false;
-    loop {
-        let read = tokio::select! {
+    // Traces are graded in their order; those that ask a judge wait for it together.
+    let mut waiting = FuturesOrdered::new();
+    let (mut interrupted, mut number, mut is_open) = (false, 0, true);
+    while is_open || !waiting.is_empty() {
+        tokio::select! {
             biased;
             () = stopped(&mut stop) => {
                 interrupted = true;
                 break;
             }
-            read = records.recv() => read,
-        };
-        let Some(read) = read else { break };
-        verdicts.take(read).await;
+            Some(verdict) = waiting.next(), if !waiting.is_empty() => {
+                // Where the job pauses while its client lags behind.
+                tokio::task::yield_now().await;
+                verdicts.take(verdict).await;
+            }
+            read = records.recv(), if is_open && waiting.len() < concurrency.max(1) => match read {
+                None => is_open = false,
+                Some(read) => {
+                    if !matches!(read, Read::Unreadable(_)) {
+                        number += 1;
+                    }
+                    waiting.push_back(judge.verdict(read, number));
+                }
+            },
+        }
     }
+    drop(waiting);
     // The thread ends with its channel.
     drop(records);
     let Verdicts { tally, selection, mut summary, unreadable, .. } = verdicts;
@@ -108,7 +171,7 @@ pub async fn execute(
         None => None,
     };
     listen(Event::Finished(Arc::new(totals.clone())).into());
-    Outcome { summary: totals, unreadable, store_error }
+    GradeOutcome { summary: totals, unreadable, store_error }
 }
 
 /// Grades, counts, stores and reports trace by trace.
@@ -124,24 +187,70 @@ struct Verdicts<'a> {
     listen: &'a mut dyn FnMut(Emitted),
 }
 
+/// What became of a record.
+enum TraceVerdict {
+    Graded {
+        trace: Box<Trace>,
+        place: SourcePlace,
+        graded: Box<Graded>,
+        answers: Vec<AnswerRecord>,
+    },
+    Bad(BadRecord),
+    Unreadable(String),
+}
+
+/// Grades single traces, and asks what metrics ask.
+struct Judge<'a> {
+    calibration: Option<&'a CalibrationFile>,
+    grading: &'a Grading,
+    mode: JudgeMode,
+    ask: AskMode,
+    asker: Asker<'a>,
+}
+
+impl Judge<'_> {
+    /// `number` counts the records from 1.
+    async fn verdict(&self, read: Read, number: usize) -> TraceVerdict {
+        let (trace, place, answers) = match read {
+            Read::Record(Record::Trace(trace, place)) => (trace, place, Vec::new()),
+            Read::Graded(trace, place, answers) => (trace, place, answers),
+            Read::Record(Record::Bad(bad)) => return TraceVerdict::Bad(bad),
+            Read::Unreadable(why) => return TraceVerdict::Unreadable(why),
+        };
+        let mut evidence = Evidence { answers, ..Evidence::default() };
+        self.ask.keep_answers(&mut evidence);
+        let mut session = GradingSession::new(self.grading, &trace, self.mode);
+        while !session.questions().is_empty() {
+            let questions = session.questions().to_vec();
+            let answers = self.asker.ask(&questions, &mut evidence).await;
+            session.answer(&answers);
+        }
+        let mut graded = session.finish(|| format!("case {number}"));
+        graded.trace.source = Some(place.to_string());
+        if let Some(calibration) = self.calibration {
+            graded.trace.metrics.iter_mut().for_each(|score| calibration.apply(score));
+        }
+        let answers = evidence.answers;
+        TraceVerdict::Graded { trace, place, graded: Box::new(graded), answers }
+    }
+}
+
 impl Verdicts<'_> {
-    async fn take(&mut self, read: Read) {
-        let result = match read {
-            Read::Record(Record::Trace(trace, place)) => {
-                let number = self.graded + 1;
-                let mut graded = self.grading.grade(&trace, || format!("case {number}"));
-                graded.trace.source = Some(place.to_string());
+    async fn take(&mut self, verdict: TraceVerdict) {
+        let result = match verdict {
+            TraceVerdict::Graded { trace, place, graded, answers } => {
                 if let Some(selection) = &graded.selection {
                     self.selection.add(selection);
                 }
                 self.summary.add(&graded.trace);
-                case::of_trace(self.graded, *trace, graded.trace, place)
+                let fail_if = &self.grading.fail_if;
+                case::of_trace(self.graded, *trace, graded.trace, fail_if, answers, place)
             }
-            Read::Record(Record::Bad(bad)) => {
+            TraceVerdict::Bad(bad) => {
                 self.summary.bad_records += 1;
                 case::of_bad_record(self.graded, bad)
             }
-            Read::Unreadable(why) => {
+            TraceVerdict::Unreadable(why) => {
                 self.unreadable.push(why);
                 return;
             }

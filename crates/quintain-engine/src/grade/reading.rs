@@ -1,15 +1,19 @@
 //! Reads traces in a thread, so that a large file is parsed while earlier traces are graded. Few records wait in memory.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::ops::ControlFlow;
 
 use futures_util::TryStreamExt as _;
-use quintain_evidence::result::Place;
-use quintain_grade::readers::{self, ReadOptions, Reader, Record, stored_run};
+use quintain_evidence::answer_record::AnswerRecord;
+use quintain_evidence::result::SourcePlace;
+use quintain_evidence::trace::Trace;
+use quintain_grade::readers::{self, BadRecord, ReadOptions, Reader, Record, stored_run};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::TraceSource;
+use crate::store::{Run, RunKind, Store, StoreError};
 
 /// Records that wait to be graded.
 const WAITING: usize = 64;
@@ -18,6 +22,8 @@ const BUFFER: usize = 256 << 10;
 /// What the thread found.
 pub(super) enum Read {
     Record(Record),
+    /// A trace of a stored run, with what was answered about it then.
+    Graded(Box<Trace>, SourcePlace, Vec<AnswerRecord>),
     /// A source that could not be read, or not to its end.
     Unreadable(String),
 }
@@ -43,7 +49,10 @@ pub(super) fn start(
                 TraceSource::Text { name, text } => {
                     read(text.as_bytes(), &name, format, &options, &send)
                 }
-                TraceSource::Run(store, run) => handle.block_on(stored(&store, &run, &send)),
+                TraceSource::Missing(why) => Err(why),
+                TraceSource::Run(store, run) => {
+                    handle.block_on(stored(&store, &run, &options, &send))
+                }
             };
             if let Err(why) = done
                 && send.blocking_send(Read::Unreadable(why)).is_err()
@@ -78,22 +87,39 @@ fn read(
     found.map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// The conversations of a stored run. A case that was itself a trace is that trace.
+/// The conversations of a stored run, with what its targets listed. A case that was itself a trace is that trace.
 async fn stored(
-    store: &crate::store::Store,
-    run: &crate::store::Run,
+    store: &Store,
+    run: &Run,
+    options: &ReadOptions,
     send: &Sender<Read>,
 ) -> Result<(), String> {
+    let failed = |error: StoreError| error.to_string();
+    let mut known: HashMap<String, ReadOptions> = HashMap::new();
+    for (target, surfaces) in store.surfaces(run).await.map_err(failed)? {
+        let servers = surfaces.iter().map(|(name, surface)| stored_run::server_of(name, surface));
+        let servers = options.servers.iter().cloned().chain(servers).collect();
+        known.insert(target, ReadOptions { servers, ..options.clone() });
+    }
     let mut cases = store.cases(run);
-    let failed = |error: crate::store::StoreError| error.to_string();
     while let Some(case) = cases.try_next().await.map_err(failed)? {
-        let trace = match &case.evidence.trace {
-            Some(trace) => (**trace).clone(),
-            None => stored_run::trace_of(&case),
-        };
         let line = case.ordinal + 1;
-        let place = case.place.clone().unwrap_or(Place { file: run.id.clone(), line, column: 1 });
-        if send.send(Read::Record(Record::Trace(Box::new(trace), place))).await.is_err() {
+        let place =
+            case.place.clone().unwrap_or(SourcePlace { file: run.id.clone(), line, column: 1 });
+        let trace = match &case.evidence.trace {
+            Some(trace) => Some((**trace).clone()),
+            // A record that could not be read then is not a trace without calls now.
+            None if run.kind == RunKind::Grade => None,
+            None => Some(stored_run::trace_of(&case)),
+        };
+        let read = if let Some(mut trace) = trace {
+            readers::complete(&mut trace, known.get(case.target.name()).unwrap_or(options));
+            Read::Graded(Box::new(trace), place, case.evidence.answers.clone())
+        } else {
+            let problem = "it could not be read when the run was graded".to_owned();
+            Read::Record(Record::Bad(BadRecord { place, problem }))
+        };
+        if send.send(read).await.is_err() {
             break;
         }
     }

@@ -24,8 +24,8 @@ pub(crate) const OFFLINE_CODE: &str =
 /// The answer to every question in offline mode.
 fn offline(question: &Question) -> Answer {
     let why = match question {
-        Question::Judge(_) => {
-            "the stored run did not ask this of a judge, and `--offline` does not ask it"
+        Question::Model(_) => {
+            "the stored run did not ask this of a model, and `--offline` does not ask it"
         }
         Question::Run { .. } => OFFLINE_CODE,
         Question::Post { .. } => {
@@ -68,6 +68,14 @@ impl Asker<'_> {
                 continue;
             };
             answers[at] = evidence.answer(key, question);
+            if answers[at].is_none()
+                && let Some(recorded) = &self.answer_sources.recorded
+                && let Some(answer) = recorded.answer(key, question)
+            {
+                let masked = masked_question.as_ref();
+                keep(evidence, &questions[at], masked, &answer, Duration::ZERO);
+                answers[at] = Some(answer);
+            }
             if answers[at].is_none() && *first.entry(key).or_insert(at) == at {
                 open.push(at);
             }
@@ -143,17 +151,15 @@ impl Asker<'_> {
     }
 }
 
-impl AnswerSources {
+impl AnswerSources<'_> {
     async fn answer(&self, question: &Question) -> Answer {
         if self.offline {
             return offline(question);
         }
         match question {
-            Question::Judge(question) => match &self.model {
-                Some(model) => model.ask(question).await,
-                None => {
-                    Answer::Unavailable("Quintain does not support models as judges yet".to_owned())
-                }
+            Question::Model(question) => match &self.model {
+                Some(models) => models.ask(question, &self.external_services).await,
+                None => Answer::Unavailable("no model is configured".to_owned()),
             },
             Question::Run { code, function, arguments } => {
                 let call = Call { code, function, arguments, executable: None };

@@ -12,11 +12,12 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use quintain_evidence::answer_record::KeptAnswer;
 use quintain_evidence::evidence::{Evidence, Exchange};
 use quintain_evidence::probe::Step;
-use quintain_evidence::question::{Answer, JudgeQuestion, Message, Question};
+use quintain_evidence::question::{Answer, Message, ModelQuestion, Question};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use crate::external_services::ExternalServices;
+use crate::models::RecordedAnswers;
 pub(crate) use ask::OFFLINE_CODE;
 pub(crate) use snapshots::{SnapshotWrites, Snapshots};
 pub(crate) use suite_code::{CodeError, Purpose};
@@ -48,17 +49,19 @@ impl AskMode {
 }
 
 /// Answers the questions of all cases of a run.
-pub(crate) struct AnswerSources {
+pub(crate) struct AnswerSources<'m> {
     pub(crate) external_services: ExternalServices,
     pub(crate) snapshots: Snapshots,
-    model: Option<Box<dyn AskModel>>,
+    model: Option<Box<dyn AskModel + 'm>>,
+    /// Answers of models that are used instead of asking them.
+    recorded: Option<RecordedAnswers>,
     /// Nothing is asked.
     offline: bool,
     /// Limits concurrent questions, except those to the target.
     permits: Semaphore,
 }
 
-impl AnswerSources {
+impl<'m> AnswerSources<'m> {
     pub(crate) fn new(
         external_services: ExternalServices,
         mode: AskMode,
@@ -68,14 +71,20 @@ impl AnswerSources {
             snapshots: Snapshots::new(external_services.policy.clone()),
             external_services,
             model: None,
+            recorded: None,
             offline: mode == AskMode::Nothing,
             permits: Semaphore::new(concurrency.max(1)),
         }
     }
 
     /// The same with a model that answers.
-    pub(crate) fn with_model(self, model: impl AskModel + 'static) -> Self {
+    pub(crate) fn with_model(self, model: impl AskModel + 'm) -> Self {
         Self { model: Some(Box::new(model)), ..self }
+    }
+
+    /// The same with recorded answers instead of models.
+    pub(crate) fn with_recorded(self, recorded: Option<RecordedAnswers>) -> Self {
+        Self { recorded, ..self }
     }
 
     pub(crate) async fn close(&self) {
@@ -83,9 +92,13 @@ impl AnswerSources {
     }
 }
 
-/// A language model.
+/// Language models that answer questions.
 pub(crate) trait AskModel: Send + Sync {
-    fn ask<'f>(&'f self, question: &'f JudgeQuestion) -> BoxFuture<'f, Answer>;
+    fn ask<'f>(
+        &'f self,
+        question: &'f ModelQuestion,
+        outside: &'f ExternalServices,
+    ) -> BoxFuture<'f, Answer>;
 }
 
 /// A target that takes further calls or messages.
@@ -102,7 +115,7 @@ pub(crate) trait AskTarget: Sync {
 /// Asks for one case.
 #[derive(Clone, Copy)]
 pub(crate) struct Asker<'a> {
-    pub(crate) answer_sources: &'a AnswerSources,
+    pub(crate) answer_sources: &'a AnswerSources<'a>,
     /// `None` if several targets are compared.
     pub(crate) target: Option<&'a dyn AskTarget>,
 }

@@ -20,11 +20,11 @@ use super::{AnswerSources, AskMode, AskTarget, Asker};
 use crate::external_services::ExternalServices;
 use crate::world::World;
 
-fn answer_sources(mode: AskMode) -> AnswerSources {
+fn answer_sources(mode: AskMode) -> AnswerSources<'static> {
     known_to(mode, Redactor::default())
 }
 
-fn known_to(mode: AskMode, redactor: Redactor) -> AnswerSources {
+fn known_to(mode: AskMode, redactor: Redactor) -> AnswerSources<'static> {
     let world = World { redactor, ..World::default() };
     let external_services = ExternalServices::new(Consent::of_the_user(), BTreeMap::new(), &world);
     AnswerSources::new(external_services, mode, 4)
@@ -216,11 +216,14 @@ async fn conversations_are_inquiries() {
     assert_eq!(outcomes, [Done::Hit]);
     assert_eq!(target.heard.lock().unwrap().len(), 3);
     assert_eq!(evidence.answers.len(), 3, "every reply is evidence");
-    let led = parse(&json!("mischievous-user")).expect("no mistakes").remove(0);
+    let led = json!({"id": "mischievous-user", "config": {"adversary": "model"}});
+    let led = parse(&led).expect("no mistakes").remove(0);
     let StrategyKind::Talk(talk) = led.kind() else { panic!("a conversation") };
     let outcomes = asker.run_rounds(&[talk.about("x", 7)], &mut Evidence::default()).await;
     assert_eq!(
         outcomes,
-        [Done::Unanswered("Quintain does not support models as judges yet".to_owned())]
+        [Done::Unanswered(
+            "no model is named (`redteam.provider` or `redteamProvider`)".to_owned()
+        )]
     );
 }

@@ -9,7 +9,7 @@ use quintain_source::{Diagnostics, Sources};
 use quintain_suite::suite::{Files, Loaded, Purpose, Suite, SuiteFile, load};
 use quintain_wire::redact::Redactor;
 
-use super::listener::RunningJobs;
+use super::listener::{RunningJobs, may_read};
 use super::request::{RunRequest, Work};
 use super::slots::Slots;
 use crate::files::allowed;
@@ -29,6 +29,8 @@ pub struct Jobs {
     pub store: Option<Store>,
     pub(super) live: RunningJobs,
     pub(super) slots: Slots,
+    /// Masks the output of this process, which serves one user.
+    pub(super) output: Option<Redactor>,
 }
 
 /// Something to show the user before a run starts.
@@ -55,6 +57,9 @@ pub enum Refusal {
     NothingSelected { what: String, help: Option<String> },
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The client cancelled it.
+    #[error("interrupted")]
+    Cancelled,
 }
 
 impl Refusal {
@@ -129,7 +134,28 @@ pub(super) fn refuse_running(run: &Run) -> Result<(), Refusal> {
 
 impl Jobs {
     pub fn new(world: World, files: Arc<dyn Files>, store: Option<Store>) -> Self {
-        Self { world, files, store, live: RunningJobs::default(), slots: Slots::default() }
+        let (live, slots) = (RunningJobs::default(), Slots::default());
+        Self { world, files, store, live, slots, output: None }
+    }
+
+    /// The same for a process that serves one user: its console and its log, which this redactor masks, know the
+    /// secrets of all jobs. Without it, a secret is known only to the job that learned it.
+    #[must_use]
+    pub fn with_output(self, output: Redactor) -> Self {
+        Self { output: Some(output), ..self }
+    }
+
+    /// The environment of one job: under the policy of the request, with a redactor of its own that starts with what
+    /// the client knows.
+    pub(super) fn of_one_job(&self, policy: Arc<Policy>) -> Self {
+        let known = &self.world.redactor;
+        let redactor = match &self.output {
+            Some(output) => known.fork_reporting_to(output),
+            None => known.fork(),
+        };
+        let mut jobs = self.under(policy);
+        jobs.world.redactor = redactor;
+        jobs
     }
 
     /// The same jobs under a policy: suites can read only the files and variables that it allows.
@@ -153,13 +179,27 @@ impl Jobs {
         Some(RunStore { store, kind, owner: request.owner.clone() })
     }
 
+    /// A stored run that a request names. Runs of another owner do not exist for it; the command line may use all.
+    pub(super) async fn stored_run(
+        &self,
+        wanted: &str,
+        request: &RunRequest,
+    ) -> Result<(&Store, Run), Refusal> {
+        let store = self.needed_store()?;
+        let run = store.find(wanted).await?;
+        if !may_read(&request.owner, &run.owner) {
+            return Err(StoreError::NoSuchRun { wanted: wanted.to_owned() }.into());
+        }
+        Ok((store, run))
+    }
+
     /// The store, for a request that needs one.
     pub(super) fn needed_store(&self) -> Result<&Store, Refusal> {
         self.store.as_ref().ok_or_else(|| Refusal::usage("no run store is configured", None))
     }
 }
 
-/// Loads texts as one suite. Learns its secrets before it sends diagnostics.
+/// Reads texts as one suite without running its scripts. Learns its secrets before it sends diagnostics.
 pub fn load_suite(
     files: Vec<SuiteFile>,
     env: &BTreeMap<String, String>,
@@ -168,8 +208,18 @@ pub fn load_suite(
     redactor: &Redactor,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Option<LoadedSuite> {
-    let Loaded { suite, diagnostics, sources, secrets } =
-        load(files.clone(), env, disk, purpose, &kinds());
+    let loaded = load(files.clone(), env, disk, purpose, &kinds());
+    usable(loaded, files, redactor, notify)
+}
+
+/// The suite, if it has no errors. Learns its secrets and sends its diagnostics.
+pub(super) fn usable(
+    loaded: Loaded,
+    files: Vec<SuiteFile>,
+    redactor: &Redactor,
+    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+) -> Option<LoadedSuite> {
+    let Loaded { suite, diagnostics, sources, secrets } = loaded;
     learn(&secrets, redactor);
     if !diagnostics.is_empty() {
         notify(Notice::Diagnostics(&sources, &diagnostics));

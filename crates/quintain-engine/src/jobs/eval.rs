@@ -13,14 +13,16 @@ use quintain_suite::suite::{Consent, EvaluateOptions, Needed, Purpose, load};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::check_models::check_models;
 use super::environment::{
-    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, load_suite, refuse_running,
-    set_working_directory,
+    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, refuse_running, set_working_directory,
 };
-use super::handle::{Outcome, RunError, Running};
-use super::load_answers::{AnsweredFiles, LoadAnswers};
+use super::handle::{RunError, RunOutcome, Running};
+use super::load_answers::LoadAnswers;
+use super::loading::{LoadingFiles, load_for_run};
 use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
 use crate::eval::{Job, PreviousRun, Recording, Settings, execute, stored_sameness};
+use crate::inquiry::AskMode;
 use crate::masked;
 use crate::secrets::learn;
 use crate::store::{Run, SuiteText};
@@ -155,10 +157,8 @@ pub(super) async fn prepare(
     let mut env = (*jobs.world.env).clone();
     env.extend(work.variables.clone());
     let redactor = &jobs.world.redactor;
-    let (files, disk) =
-        (files_of(&work.suite), AnsweredFiles::called(jobs.files.clone(), redactor));
-    let opened = load_suite(files, &env, disk.clone(), Purpose::Run(consent), redactor, notify);
-    let mut opened = opened.ok_or(Refusal::Suite)?;
+    let (files, disk) = (files_of(&work.suite), LoadingFiles::called(jobs));
+    let mut opened = load_for_run(jobs, consent, files, &env, disk.clone(), notify).await?;
     set_working_directory(
         opened.suite.targets.iter_mut().filter_map(|one| one.as_mcp_mut()),
         work.folder.as_ref(),
@@ -169,8 +169,7 @@ pub(super) async fn prepare(
     }
     let resumed = match &work.resume {
         Some(resume) => {
-            let store = jobs.needed_store()?;
-            let run = store.find(&resume.run).await?;
+            let (store, run) = jobs.stored_run(&resume.run, request).await?;
             refuse_running(&run)?;
             let info = store.info(&run).await?;
             Some((store.clone(), run, info, resume.retry_errors))
@@ -184,7 +183,7 @@ pub(super) async fn prepare(
     let usage = |what: String| Refusal::usage(what, None);
     let mut selection = choices.selection().map_err(|error| usage(error.to_string()))?;
     if let Some((run, statuses)) = choices.failing() {
-        let tests = tests_with_status(run, statuses, jobs).await.map_err(usage)?;
+        let tests = tests_with_status(run, statuses, jobs, request).await.map_err(usage)?;
         let redactor = redactor.clone();
         let stored = move |description: Option<&str>, vars: &Map<String, Value>| {
             stored_sameness(description, vars, &redactor)
@@ -203,7 +202,10 @@ pub(super) async fn prepare(
         ));
     }
     let options = &opened.suite.tests.options;
-    let settings = work.overrides.settings(options, &env);
+    let models = work.models.clone().or_suite(&opened.suite);
+    let settings = Settings { models, ..work.overrides.settings(options, &env) };
+    check_models(&opened, &settings.models, jobs, notify)?;
+    settings.models.recorded().map_err(|error| usage(error.to_string()))?;
     let repeat = choices.repeat.or(options.repeat).unwrap_or(1);
     let plan = plan(&opened.suite, &selection, repeat).map_err(too_many)?;
     if plan.cases.is_empty() {
@@ -233,7 +235,7 @@ pub(super) async fn prepare(
         };
         (masked::run(&info, redactor).into_owned(), None)
     };
-    let world = World { env: env.into(), ..jobs.world.clone() };
+    let world = World { env: env.into(), ..settings.models.world(&jobs.world) };
     let extra_texts = work.extra_texts.iter().cloned().chain(disk.text()).collect();
     let ready = PreparedEval { consent, plan, settings, previous, recording: None, extra_texts };
     Ok(Ready { world, ..Ready::new(jobs, request, info, Some(opened), ready) })
@@ -269,8 +271,7 @@ pub(super) async fn prepare_rejudge(
     // Assertions written in code run here as in a normal run.
     let consent = Consent::of_the_user();
     let redactor = &jobs.world.redactor;
-    let store = jobs.needed_store()?;
-    let run = store.find(&work.run).await?;
+    let (store, run) = jobs.stored_run(&work.run, request).await?;
     let previous = store.info(&run).await?;
     let files = files_of(&work.suite);
     // The stored run contains masks instead of secrets, so the suite must be masked the same way before the two are
@@ -282,9 +283,8 @@ pub(super) async fn prepare_rejudge(
     let env: BTreeMap<String, String> =
         jobs.world.env.iter().map(|(name, value)| (name.clone(), mask(value))).collect();
     let answers = LoadAnswers::take(&mut store.suite_texts(&run).await?);
-    let disk = AnsweredFiles::stored(jobs.files.clone(), answers, work.ask, redactor);
-    let opened = load_suite(files, &env, disk.clone(), Purpose::Run(consent), redactor, notify);
-    let opened = opened.ok_or(Refusal::Suite)?;
+    let disk = LoadingFiles::stored(jobs, answers, work.ask);
+    let opened = load_for_run(jobs, consent, files, &env, disk.clone(), notify).await?;
     let repeat = Choices::of_options(&previous.options).repeat;
     let repeat = repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
     let mut plan = plan(&opened.suite, &Selection::default(), repeat).map_err(too_many)?;
@@ -319,9 +319,10 @@ pub(super) async fn prepare_rejudge(
         update_snapshots: work.update_snapshots,
         write_new_snapshots: !env.contains_key("CI"),
         ask: work.ask,
+        models: work.models.clone().or_suite(&opened.suite).asked_again(work.ask == AskMode::Again),
         ..Settings::default()
     };
-    let world = World { env: env.into(), ..jobs.world.clone() };
+    let world = World { env: env.into(), ..settings.models.world(&jobs.world) };
     let ready = PreparedEval {
         consent,
         plan,
@@ -361,9 +362,9 @@ fn tags(opened: &LoadedSuite, request: &RunRequest) -> BTreeMap<String, String> 
 pub(super) async fn run(
     ready: Ready<PreparedEval>,
     mut running: Running,
-) -> Result<Outcome, RunError> {
+) -> Result<RunOutcome, RunError> {
     let Ready { info, opened, world, store, work } = ready;
-    let Some(opened) = opened else { return Ok(Outcome::default()) };
+    let Some(opened) = opened else { return Ok(RunOutcome::default()) };
     let redactor = &world.redactor;
     let writer = match (&work.previous, &store) {
         (Some(previous), _) => Some(previous.store.resume(&previous.run, redactor)),
@@ -389,12 +390,12 @@ pub(super) async fn run(
     emitter.store_in(writer.as_ref());
     running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
     let outcome = execute(&job, running.stop, writer, &mut |event| emitter.emit(event)).await;
-    Ok(Outcome {
+    Ok(RunOutcome {
         summary: outcome.summary,
         unreachable: outcome.unreachable,
         time_limit_reached: outcome.time_limit_reached,
         store_error: outcome.store_error,
-        ..Outcome::default()
+        ..RunOutcome::default()
     })
 }
 
@@ -413,6 +414,7 @@ async fn tests_with_status(
     wanted: &str,
     statuses: &[CaseStatus],
     jobs: &Jobs,
+    request: &RunRequest,
 ) -> Result<HashSet<Sameness>, String> {
     let read = jobs.files.read(&jobs.world.cwd.join(Path::new(wanted)));
     if let Ok(bytes) = &read {
@@ -423,9 +425,12 @@ async fn tests_with_status(
     // What must not be read can still be the name of a run.
     let denied = read.err().filter(|error| error.kind() == io::ErrorKind::PermissionDenied);
     let why = |other: String| denied.as_ref().map_or(other, ToString::to_string);
-    let store = jobs.store.as_ref().ok_or_else(|| why(format!("there is no run `{wanted}`")))?;
+    if jobs.store.is_none() {
+        return Err(why(format!("there is no run `{wanted}`")));
+    }
     let mut found = HashSet::new();
-    let run = store.find(wanted).await.map_err(|error| why(error.to_string()))?;
+    let run = jobs.stored_run(wanted, request).await;
+    let (store, run) = run.map_err(|refusal| why(refusal.to_string()))?;
     let mut cases = store.cases(&run);
     while let Some(case) = cases.try_next().await.map_err(|error| error.to_string())? {
         let vars = case.test.get("vars").and_then(Value::as_object);

@@ -1,8 +1,12 @@
 //! The events that a job emits, and how a client ends a job.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::task::Poll;
 
+use futures_util::task::AtomicWaker;
 use quintain_evidence::event::RunEvent;
 use quintain_wire::redact::Redactor;
 use tokio::sync::{broadcast, mpsc, watch};
@@ -10,10 +14,8 @@ use tokio::sync::{broadcast, mpsc, watch};
 use crate::masked::{self, Emitted};
 use crate::store::{EventLog, Writer};
 
-/// Capacity of the client's event queue. The job waits while the queue is full.
-pub(super) const QUEUE_CAPACITY: usize = 16;
-/// How long the job sleeps before it retries a full queue.
-const RETRY_DELAY: Duration = Duration::from_micros(200);
+/// Number of unread events of the client at which the job pauses.
+const BACKLOG: usize = 16;
 
 /// What a job is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +56,65 @@ impl Cancel {
     }
 }
 
+/// Counts the events that the client has not read yet.
+#[derive(Default)]
+pub(super) struct Backlog {
+    unread: AtomicUsize,
+    is_ignored: AtomicBool,
+    job: AtomicWaker,
+}
+
+impl Backlog {
+    fn add(&self) {
+        self.unread.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The client read an event.
+    pub(super) fn remove(&self) {
+        self.unread.fetch_sub(1, Ordering::AcqRel);
+        self.job.wake();
+    }
+
+    /// The client will read no further event.
+    pub(super) fn ignore(&self) {
+        self.is_ignored.store(true, Ordering::Release);
+        self.job.wake();
+    }
+
+    fn is_full(&self) -> bool {
+        !self.is_ignored.load(Ordering::Acquire) && self.unread.load(Ordering::Acquire) >= BACKLOG
+    }
+}
+
+/// Pauses the work of a job while its client lags behind, so that unread events do not fill the memory. The thread of
+/// the job stays free: connections are read, and the job can be cancelled. After `stopping`, nothing is paused.
+pub(super) async fn paced<T>(
+    work: impl Future<Output = T>,
+    backlog: &Backlog,
+    stopping: impl Future<Output = ()>,
+) -> T {
+    let (mut work, mut stopping) = (pin!(work), pin!(stopping));
+    let mut is_stopping = false;
+    poll_fn(move |context| {
+        is_stopping = is_stopping || stopping.as_mut().poll(context).is_ready();
+        if !is_stopping && backlog.is_full() {
+            backlog.job.register(context.waker());
+            // The client may have read in between.
+            if backlog.is_full() {
+                return Poll::Pending;
+            }
+        }
+        work.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Sends events to the client.
+pub(super) struct ClientQueue {
+    pub(super) events: mpsc::UnboundedSender<RunEvent>,
+    pub(super) backlog: Arc<Backlog>,
+}
+
 /// Where the events of a job are stored, once it has a run in the store.
 pub(super) type Stored = Arc<OnceLock<EventLog>>;
 
@@ -62,7 +123,7 @@ pub(super) struct Emitter {
     run: Arc<str>,
     sequence: u64,
     redactor: Redactor,
-    client: mpsc::Sender<RunEvent>,
+    client: ClientQueue,
     listeners: broadcast::Sender<RunEvent>,
     stored: Stored,
 }
@@ -71,7 +132,7 @@ impl Emitter {
     pub(super) fn new(
         run: &str,
         redactor: Redactor,
-        client: mpsc::Sender<RunEvent>,
+        client: ClientQueue,
         listeners: broadcast::Sender<RunEvent>,
         stored: Stored,
     ) -> Self {
@@ -85,25 +146,21 @@ impl Emitter {
         }
     }
 
-    /// Waits while the client's queue is full. The job continues after the client disconnects.
+    /// The job continues after the client disconnects.
     pub(super) fn emit(&mut self, emitted: impl Into<Emitted>) {
         self.sequence += 1;
         let event = masked::emitted(emitted, &self.redactor).into_inner();
-        let mut event = RunEvent { run: self.run.clone(), sequence: self.sequence, event };
+        let event = RunEvent { run: self.run.clone(), sequence: self.sequence, event };
         if let Some(log) = self.stored.get()
             && let Err(error) = log.push(&event, &self.redactor)
         {
             tracing::warn!(%error, "an event is not stored");
         }
         let _ = self.listeners.send(event.clone());
-        while let Err(refused) = self.client.try_send(event) {
-            match refused {
-                mpsc::error::TrySendError::Full(back) => {
-                    event = back;
-                    std::thread::sleep(RETRY_DELAY);
-                }
-                mpsc::error::TrySendError::Closed(_) => return,
-            }
+        // Counted first: the client may read the event at once.
+        self.client.backlog.add();
+        if self.client.events.send(event).is_err() {
+            self.client.backlog.ignore();
         }
     }
 }
@@ -127,7 +184,8 @@ mod tests {
     async fn events_are_numbered_masked_and_survive_serialisation() {
         let redactor = Redactor::default();
         redactor.learn(&SecretString::from("s3cret-value"));
-        let (client, mut events) = mpsc::channel(QUEUE_CAPACITY);
+        let (client, mut events) = mpsc::unbounded_channel();
+        let client = ClientQueue { events: client, backlog: Arc::default() };
         let mut emitter =
             Emitter::new("eval-x", redactor, client, broadcast::channel(4).0, Stored::default());
         emitter.emit(Event::Phase(Phase::Survey));

@@ -5,16 +5,21 @@ use std::sync::Arc;
 use quintain_evidence::event::{Column, RunInfo};
 use quintain_evidence::result::TargetName;
 use quintain_grade::evaluate::Grading;
+use quintain_grade::meta_eval::CalibrationFile;
 use quintain_grade::metrics;
 use quintain_grade::readers::{self, ReadOptions, Reader, Router, surface_file};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::environment::{Jobs, Notice, Ready, Refusal};
 use super::eval::base_run_info;
-use super::handle::{Outcome, RunError, Running};
+use super::handle::{RunError, RunOutcome, Running};
 use super::request::{GradeWork, MetricRequest, RouterRequest, RunRequest, TraceInput};
 use crate::grade::{GradeRun, TraceSource, execute};
+use crate::inquiry::AskMode;
 use crate::masked;
+use crate::models::{ModelAccess, ModelSettings};
+use crate::role_models;
 
 /// A grading that can start.
 pub(super) struct PreparedGrade {
@@ -22,6 +27,10 @@ pub(super) struct PreparedGrade {
     format: Option<&'static dyn Reader>,
     read: ReadOptions,
     grading: Grading,
+    models: ModelSettings,
+    ask: AskMode,
+    concurrency: usize,
+    calibration: Option<CalibrationFile>,
 }
 
 pub(super) async fn prepare(
@@ -60,12 +69,37 @@ pub(super) async fn prepare(
             }
         },
     };
-    let mut sources = Vec::new();
+    let (mut sources, mut missing) = (Vec::new(), 0);
     for input in &work.inputs {
-        match source(jobs, input).await {
+        match source(jobs, request, input).await {
             Ok(source) => sources.push(source),
+            // The other files are graded, unless there is none.
+            Err(what) if work.inputs.len() > 1 => {
+                missing += 1;
+                sources.push(TraceSource::Missing(what));
+            }
             Err(what) => wrong(what, None),
         }
+    }
+    if missing > 0 && missing == sources.len() {
+        for source in &sources {
+            if let TraceSource::Missing(what) = source {
+                wrong(what.clone(), None);
+            }
+        }
+    }
+    let calibration = work.calibration.as_deref().map(CalibrationFile::read);
+    let calibration = calibration.transpose().unwrap_or_else(|error| {
+        wrong(format!("the calibration cannot be used: {error}"), None);
+        None
+    });
+    if let Err(error) = work.models.recorded() {
+        wrong(error.to_string(), None);
+    }
+    if let Some(judge) = work.models.judge.as_ref().filter(|_| work.models.replay.is_none())
+        && let Err(why) = role_models::check(judge, &ModelAccess::unconnected(&jobs.world))
+    {
+        wrong(format!("the judge cannot be asked: {why}"), None);
     }
     if !is_valid {
         return Err(Refusal::AlreadyReported);
@@ -80,13 +114,24 @@ pub(super) async fn prepare(
     let info = RunInfo {
         description: request.description.clone(),
         columns: vec![column],
-        options: options_of(work),
+        options: work.options(),
         tags: request.tags.clone(),
         of_traces: true,
         ..base_run_info(request)
     };
     let info = masked::run(&info, &jobs.world.redactor).into_owned();
-    Ok(Ready::new(jobs, request, info, None, PreparedGrade { sources, format, read, grading }))
+    let prepared = PreparedGrade {
+        sources,
+        format,
+        read,
+        grading,
+        models: work.models.clone(),
+        ask: work.ask,
+        concurrency: work.concurrency.unwrap_or(4),
+        calibration,
+    };
+    let world = work.models.clone().asked_again(work.ask == AskMode::Again).world(&jobs.world);
+    Ok(Ready { world, ..Ready::new(jobs, request, info, None, prepared) })
 }
 
 fn surface(
@@ -102,7 +147,11 @@ fn surface(
     })
 }
 
-async fn source(jobs: &Jobs, input: &TraceInput) -> Result<TraceSource, String> {
+async fn source(
+    jobs: &Jobs,
+    request: &RunRequest,
+    input: &TraceInput,
+) -> Result<TraceSource, String> {
     match input {
         TraceInput::File(path) => {
             let name = path.display().to_string();
@@ -118,8 +167,8 @@ async fn source(jobs: &Jobs, input: &TraceInput) -> Result<TraceSource, String> 
             Ok(TraceSource::Text { name: name.clone(), text: Arc::from(text.as_str()) })
         }
         TraceInput::Run(id) => {
-            let store = jobs.needed_store().map_err(|refusal| refusal.to_string())?;
-            let run = store.find(id).await.map_err(|error| error.to_string())?;
+            let found = jobs.stored_run(id, request).await;
+            let (store, run) = found.map_err(|refusal| refusal.to_string())?;
             Ok(TraceSource::Run(store.clone(), run))
         }
     }
@@ -130,33 +179,61 @@ fn router(request: &RouterRequest) -> Router {
     Router { tool, server_arg, tool_arg, params_arg }
 }
 
-/// The choices of the run as they are stored with it, so that it can be graded again.
-fn options_of(work: &GradeWork) -> Map<String, Value> {
-    let mut options = Map::new();
-    options.insert("metrics".to_owned(), json!(work.metrics));
-    options.insert("calls".to_owned(), json!(work.calls));
-    options.insert("failIf".to_owned(), json!(work.fail_if));
-    options
+impl GradeWork {
+    /// The choices of the run as they are stored with it, so that it can be graded again.
+    fn options(&self) -> Map<String, Value> {
+        let mut options = Map::new();
+        options.insert("metrics".to_owned(), json!(self.metrics));
+        options.insert("calls".to_owned(), json!(self.calls));
+        options.insert("failIf".to_owned(), json!(self.fail_if));
+        options
+    }
+
+    /// The same choices from a stored run.
+    pub fn of_options(options: &Map<String, Value>) -> Self {
+        Self {
+            metrics: stored(options, "metrics"),
+            calls: stored(options, "calls"),
+            fail_if: stored(options, "failIf"),
+            ..Self::default()
+        }
+    }
+}
+
+fn stored<T: DeserializeOwned + Default>(options: &Map<String, Value>, name: &str) -> T {
+    let value = options.get(name).cloned();
+    value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
 }
 
 pub(super) async fn run(
     ready: Ready<PreparedGrade>,
     mut running: Running,
-) -> Result<Outcome, RunError> {
+) -> Result<RunOutcome, RunError> {
     let Ready { info, world, store, work, .. } = ready;
     let redactor = &world.redactor;
     let writer = store.map(|store| store.start(&info, &[], redactor, running.slot.is_queued()));
     let emitter = &mut running.emitter;
     emitter.store_in(writer.as_ref());
     running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
-    let PreparedGrade { sources, format, read, grading } = *work;
-    let grade_run =
-        GradeRun { sources, format, read, grading: &grading, info: &info, world: &world };
+    let PreparedGrade { sources, format, read, grading, models, ask, concurrency, calibration } =
+        *work;
+    let grade_run = GradeRun {
+        sources,
+        format,
+        read,
+        grading: &grading,
+        info: &info,
+        world: &world,
+        models: &models,
+        ask,
+        concurrency,
+        calibration: calibration.as_ref(),
+    };
     let outcome = execute(grade_run, running.stop, writer, &mut |event| emitter.emit(event)).await;
-    Ok(Outcome {
+    Ok(RunOutcome {
         summary: outcome.summary,
         unreachable: outcome.unreadable,
         store_error: outcome.store_error,
-        ..Outcome::default()
+        ..RunOutcome::default()
     })
 }

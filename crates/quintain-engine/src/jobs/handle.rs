@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -10,14 +11,14 @@ use quintain_evidence::event::RunEvent;
 use quintain_evidence::tally::Summary;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::events::{Cancel, Emitter, QUEUE_CAPACITY, StopLevel, Stored};
+use super::events::{Backlog, Cancel, ClientQueue, Emitter, StopLevel, Stored, paced};
 use super::listener::EventSource;
 use super::slots::Slot;
 use crate::eval::Stop;
 use crate::redteam::RedteamError;
 
 /// Run futures are large, and suites may nest deeply.
-const STACK_BYTES: usize = 16 << 20;
+pub(super) const STACK_BYTES: usize = 16 << 20;
 /// How long `RunHandle::drop` waits for the job to end.
 const DROP_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an aborted job may take to mark its run as failed.
@@ -27,7 +28,7 @@ const LISTENER_BUFFER: usize = 1_024;
 
 /// The result of a run.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct RunOutcome {
     pub summary: Summary,
     /// Targets that could not be reached, and why.
     pub unreachable: Vec<String>,
@@ -62,11 +63,13 @@ pub(super) struct Running {
 /// A running job.
 pub struct RunHandle {
     pub id: String,
-    events: mpsc::Receiver<RunEvent>,
+    events: mpsc::UnboundedReceiver<RunEvent>,
     cancel: Cancel,
-    outcome: oneshot::Receiver<Result<Outcome, RunError>>,
+    outcome: oneshot::Receiver<Result<RunOutcome, RunError>>,
     thread: Option<JoinHandle<()>>,
-    live: EventSource,
+    listeners: broadcast::WeakSender<RunEvent>,
+    stored: Stored,
+    backlog: Arc<Backlog>,
 }
 
 impl RunHandle {
@@ -78,15 +81,17 @@ impl RunHandle {
         work: impl FnOnce(Running) -> F + Send + 'static,
     ) -> Result<Self, RunError>
     where
-        F: Future<Output = Result<Outcome, RunError>>,
+        F: Future<Output = Result<RunOutcome, RunError>>,
     {
-        let (client, events) = mpsc::channel(QUEUE_CAPACITY);
+        let (client, events) = mpsc::unbounded_channel();
         let (tail, _) = broadcast::channel(LISTENER_BUFFER);
         let (cancel, level) = Cancel::new();
         let (send, outcome) = oneshot::channel();
         let stored = Stored::default();
-        let live = EventSource { events: tail.clone(), stored: stored.clone() };
-        let emitter = Emitter::new(&id, redactor, client, tail, stored.clone());
+        let (listeners, backlog) = (tail.downgrade(), Arc::<Backlog>::default());
+        let queue = ClientQueue { events: client, backlog: backlog.clone() };
+        let emitter = Emitter::new(&id, redactor, queue, tail, stored.clone());
+        let (pace, log) = (backlog.clone(), stored.clone());
         let body = move || {
             let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => runtime,
@@ -99,11 +104,11 @@ impl RunHandle {
                 let running = Running { emitter, stop: stop_of(level.clone()), slot };
                 tokio::select! {
                     biased;
-                    () = reaches(level, StopLevel::Abort) => {}
-                    result = work(running) => return result,
+                    () = reaches(level.clone(), StopLevel::Abort) => {}
+                    result = paced(work(running), &pace, reaches(level, StopLevel::Stop)) => return result,
                 }
                 // The work is dropped, and its writer marks the run as failed.
-                if let Some(log) = stored.get() {
+                if let Some(log) = log.get() {
                     let _ = tokio::time::timeout(ABANDON, log.closed()).await;
                 }
                 Err(RunError::Aborted)
@@ -114,12 +119,17 @@ impl RunHandle {
         };
         let thread = std::thread::Builder::new().name("run".to_owned()).stack_size(STACK_BYTES);
         let thread = thread.spawn(body).map_err(RunError::Thread)?;
-        Ok(Self { id, events, cancel, outcome, thread: Some(thread), live })
+        let thread = Some(thread);
+        Ok(Self { id, events, cancel, outcome, thread, listeners, stored, backlog })
     }
 
     /// The next event, or `None` when the job has ended.
     pub async fn next(&mut self) -> Option<RunEvent> {
-        self.events.recv().await
+        let event = self.events.recv().await;
+        if event.is_some() {
+            self.backlog.remove();
+        }
+        event
     }
 
     /// A handle that another task can use to end the job.
@@ -128,8 +138,8 @@ impl RunHandle {
     }
 
     /// The way to the events for further listeners.
-    pub(super) fn live(&self) -> EventSource {
-        self.live.clone()
+    pub(super) fn live(&self, owner: String) -> EventSource {
+        EventSource { owner, events: self.listeners.clone(), stored: self.stored.clone() }
     }
 
     /// Waits for the outcome. Unread events are dropped.
@@ -139,8 +149,9 @@ impl RunHandle {
     ///
     /// # Panics
     /// If the job panicked: resumes its panic.
-    pub async fn outcome(mut self) -> Result<Outcome, RunError> {
+    pub async fn outcome(mut self) -> Result<RunOutcome, RunError> {
         self.events.close();
+        self.backlog.ignore();
         while self.events.recv().await.is_some() {}
         if let Ok(result) = (&mut self.outcome).await {
             return result;

@@ -9,12 +9,17 @@ use quintain_evidence::event::{Event, RunEvent};
 use tokio::sync::broadcast;
 
 use super::events::Stored;
-use crate::store::{RunState, Store, StoreError};
+use crate::store::{LOCAL_OWNER, Run, RunState, Store, StoreError};
 
 /// How long a listener waits before it looks into the store again.
 const POLL: Duration = Duration::from_millis(200);
 /// The same while it waits for events that are about to be written.
 const SOON: Duration = Duration::from_millis(5);
+
+/// Whether an owner may read a run of another one: only the command line may read all.
+pub(super) fn may_read(reader: &str, owner: &str) -> bool {
+    reader == LOCAL_OWNER || reader == owner
+}
 
 /// The current runs of this process.
 #[derive(Clone, Default)]
@@ -23,28 +28,31 @@ pub(super) struct RunningJobs(Arc<Mutex<HashMap<String, EventSource>>>);
 /// A run under way in this process.
 #[derive(Clone)]
 pub(super) struct EventSource {
-    pub(super) events: broadcast::Sender<RunEvent>,
+    pub(super) owner: String,
+    /// The job has the only strong one.
+    pub(super) events: broadcast::WeakSender<RunEvent>,
     pub(super) stored: Stored,
 }
 
 impl RunningJobs {
     pub(super) fn add(&self, id: &str, run: EventSource) {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A job that ended has no emitter any more, so only this map has its channel.
-        runs.retain(|_, run| run.events.strong_count() > 1);
+        runs.retain(|_, run| run.events.strong_count() > 0);
         runs.insert(id.to_owned(), run);
     }
 
-    fn get(&self, id: &str) -> Option<(broadcast::Receiver<RunEvent>, Stored)> {
+    fn get(&self, id: &str, owner: &str) -> Option<(broadcast::Receiver<RunEvent>, Stored)> {
         let runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = runs.get(id).filter(|run| run.events.strong_count() > 1)?;
-        Some((run.events.subscribe(), run.stored.clone()))
+        let run = runs.get(id).filter(|run| may_read(owner, &run.owner))?;
+        Some((run.events.upgrade()?.subscribe(), run.stored.clone()))
     }
 }
 
 /// An additional listener of a run.
 pub struct Listener {
     id: String,
+    /// The user who listens.
+    owner: String,
     store: Option<Store>,
     live: Option<broadcast::Receiver<RunEvent>>,
     stored: Stored,
@@ -58,12 +66,19 @@ pub struct Listener {
 }
 
 impl Listener {
-    pub(super) fn new(run: &str, after: u64, store: Option<Store>, running: &RunningJobs) -> Self {
-        let live = running.get(run);
+    pub(super) fn new(
+        run: &str,
+        after: u64,
+        owner: &str,
+        store: Option<Store>,
+        running: &RunningJobs,
+    ) -> Self {
+        let live = running.get(run, owner);
         let (live, stored) =
             live.map_or_else(Default::default, |(live, stored)| (Some(live), stored));
         Self {
             id: run.to_owned(),
+            owner: owner.to_owned(),
             store,
             live,
             stored,
@@ -126,15 +141,21 @@ impl Listener {
         event
     }
 
+    /// The run in the store, if it exists for the owner.
+    async fn stored_run(&self) -> Result<Option<(&Store, Run)>, StoreError> {
+        let Some(store) = &self.store else { return Ok(None) };
+        match store.find(&self.id).await {
+            Ok(run) => Ok(may_read(&self.owner, &run.owner).then_some((store, run))),
+            Err(StoreError::NoSuchRun { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether the store has further events.
     async fn read_store(&mut self) -> Result<bool, StoreError> {
-        let Some(store) = &self.store else { return Ok(false) };
-        let run = match store.find(&self.id).await {
-            Ok(run) => run,
-            Err(StoreError::NoSuchRun { .. }) => return Ok(false),
-            Err(error) => return Err(error),
-        };
-        self.read.extend(store.events(&run, self.last).await?);
+        let Some((store, run)) = self.stored_run().await? else { return Ok(false) };
+        let events = store.events(&run, self.last).await?;
+        self.read.extend(events);
         Ok(!self.read.is_empty())
     }
 
@@ -152,12 +173,7 @@ impl Listener {
 
     /// Waits for a process that works on the run. False if none does and there is nothing more to hand out.
     async fn wait_for_writer(&mut self) -> Result<bool, StoreError> {
-        let Some(store) = &self.store else { return Ok(false) };
-        let run = match store.find(&self.id).await {
-            Ok(run) => run,
-            Err(StoreError::NoSuchRun { .. }) => return Ok(false),
-            Err(error) => return Err(error),
-        };
+        let Some((_, run)) = self.stored_run().await? else { return Ok(false) };
         if matches!(run.state, RunState::Running | RunState::Queued) {
             tokio::time::sleep(POLL).await;
             return Ok(true);

@@ -1,6 +1,7 @@
 //! The entry point of the engine: [`Jobs`] prepares and starts an owned [`RunRequest`] and returns a [`RunHandle`].
-//! The command line is one client. Two jobs share only the store.
+//! The command line is one client. Two jobs share only the store and the limit of how many run concurrently.
 
+mod check_models;
 mod environment;
 mod eval;
 mod events;
@@ -8,6 +9,7 @@ mod grade;
 mod handle;
 mod listener;
 mod load_answers;
+mod loading;
 mod prepare;
 mod redteam;
 mod request;
@@ -17,15 +19,15 @@ mod target;
 pub use environment::{Jobs, LoadedSuite, Notice, Refusal, load_suite};
 pub use eval::Choices;
 pub use events::{Cancel, StopLevel};
-pub use handle::{Outcome, RunError, RunHandle};
+pub use handle::{RunError, RunHandle, RunOutcome};
 pub use listener::Listener;
 pub use load_answers::LoadAnswers;
 pub use prepare::{Prepared, SubmitError};
 pub use redteam::{
-    chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label,
+    chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label, text_config,
 };
 pub use request::{
     EvalWork, GradeWork, MetricRequest, OrderRequest, Overrides, RedteamWork, RejudgeWork,
     ReplayWork, Resume, RouterRequest, RunRequest, TargetRequest, TraceInput, Work,
 };
-pub use target::{adjust, choose, plain};
+pub use target::{ChosenTarget, adjust, choose, choose_attacked, plain};

@@ -18,6 +18,7 @@ use super::slots::Slots;
 /// A run that can be started.
 pub struct Prepared {
     kind: Kind,
+    owner: String,
     live: RunningJobs,
     slots: Slots,
 }
@@ -29,7 +30,7 @@ enum Kind {
 }
 
 impl Jobs {
-    /// Reads and plans what a request asks for.
+    /// Reads and plans what a request asks for. Dropping the future cancels it, and ends the scripts of the suite.
     ///
     /// # Errors
     /// When the request is invalid or selects nothing.
@@ -41,7 +42,7 @@ impl Jobs {
         let RunRequest { work, .. } = &request;
         // A request can narrow a policy that already applies here, and cannot widen it.
         let policy = self.world.policy.narrowed_by(&request.policy);
-        let jobs = self.under(Arc::new(policy));
+        let jobs = self.of_one_job(Arc::new(policy));
         let kind = match work {
             Work::Eval(work) => Kind::Eval(eval::prepare(&jobs, &request, work, notify).await?),
             Work::Rejudge(work) => {
@@ -51,11 +52,11 @@ impl Jobs {
                 Kind::Redteam(redteam::prepare(&jobs, &request, work, notify).await?)
             }
             Work::Replay(work) => {
-                Kind::Redteam(redteam::prepare_replay(&jobs, &request, work, notify)?)
+                Kind::Redteam(redteam::prepare_replay(&jobs, &request, work, notify).await?)
             }
             Work::Grade(work) => Kind::Grade(grade::prepare(&jobs, &request, work, notify).await?),
         };
-        Ok(Prepared { kind, live: jobs.live, slots: jobs.slots })
+        Ok(Prepared { kind, owner: request.owner, live: jobs.live, slots: jobs.slots })
     }
 
     /// Prepares a request and starts it.
@@ -70,9 +71,10 @@ impl Jobs {
         Ok(self.prepare(request, notify).await?.start()?)
     }
 
-    /// Listens to a run from the event after `after` on; from the first one with 0.
-    pub fn listen(&self, run: &str, after: u64) -> Listener {
-        Listener::new(run, after, self.store.clone(), &self.live)
+    /// Listens to a run from the event after `after` on; from the first one with 0. Runs of another owner do not exist
+    /// for a listener; the command line may listen to all.
+    pub fn listen(&self, run: &str, after: u64, owner: &str) -> Listener {
+        Listener::new(run, after, owner, self.store.clone(), &self.live)
     }
 
     /// The same with at most `limit` jobs that run concurrently.
@@ -117,9 +119,9 @@ impl Prepared {
         }
     }
 
-    /// The target of a red-team run.
+    /// The MCP servers that a red-team run attacks.
     pub fn target(&self) -> Option<&McpTarget> {
-        self.redteam().map(|work| &work.target)
+        self.redteam()?.target.as_mcp()
     }
 
     /// The orders of a red-team run.
@@ -130,7 +132,7 @@ impl Prepared {
     /// Mutable access before the start: the practice target gets its address late.
     pub fn target_mut(&mut self) -> Option<&mut McpTarget> {
         match &mut self.kind {
-            Kind::Redteam(ready) => Some(&mut ready.work.target),
+            Kind::Redteam(ready) => ready.work.target.as_mcp_mut(),
             Kind::Eval(_) | Kind::Grade(_) => None,
         }
     }
@@ -162,7 +164,7 @@ impl Prepared {
             Kind::Redteam(ready) => (ready.info.id.clone(), ready.world.redactor.clone()),
             Kind::Grade(ready) => (ready.info.id.clone(), ready.world.redactor.clone()),
         };
-        let Self { kind, live, slots } = self;
+        let Self { kind, owner, live, slots } = self;
         let handle = RunHandle::start(id, redactor, slots.reserve(), move |running| async move {
             match kind {
                 Kind::Eval(ready) => Box::pin(eval::run(ready, running)).await,
@@ -170,7 +172,7 @@ impl Prepared {
                 Kind::Grade(ready) => grade::run(ready, running).await,
             }
         })?;
-        live.add(&handle.id, handle.live());
+        live.add(&handle.id, handle.live(owner));
         Ok(handle)
     }
 }

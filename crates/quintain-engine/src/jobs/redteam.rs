@@ -7,37 +7,42 @@ use std::time::Duration;
 use quintain_content::detect;
 use quintain_evidence::connection::{McpTarget, Server};
 use quintain_evidence::event::{Column, RunInfo};
+use quintain_evidence::finding::Finding;
 use quintain_evidence::probe::Step;
 pub use quintain_evidence::reproduce::{quoted, reproduce, reproduced_by};
-use quintain_evidence::result::{Place, TargetName};
+use quintain_evidence::result::{SourcePlace, TargetName};
 use quintain_redteam::orders::{Destructive, Orders, Reading};
 use quintain_redteam::regression::{written_identity, written_target};
-use quintain_source::{Diagnostics, Severity};
+use quintain_redteam::suits::Receiver;
+use quintain_source::{Diagnostics, Node, Severity, SourceFile, Sources, Span};
 use quintain_suite::demands::DemandReader;
-use quintain_suite::suite::{Consent, Files, Purpose};
-use quintain_wire::redact::Redactor;
+use quintain_suite::suite::{Consent, Files, Suite};
+use quintain_wire::redact::{Masked, Redactor};
 use serde_json::{Map, Value, json};
 
 use super::environment::{
-    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, load_suite, refuse_running,
-    set_working_directory,
+    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, refuse_running, set_working_directory,
 };
 use super::eval::{base_run_info, texts_of};
-use super::handle::{Outcome, RunError, Running};
+use super::handle::{RunError, RunOutcome, Running};
+use super::loading::{LoadingFiles, load_for_run};
 use super::request::{OrderRequest, RedteamWork, ReplayWork, RunRequest, TargetRequest};
-use super::target::{adjust, choose};
+use super::target::{ChosenTarget, adjust, choose_attacked};
 use crate::masked;
-use crate::redteam::{PreviousTrials, RedteamRun, execute};
+use crate::models::ModelSettings;
+use crate::redteam::{AttackedTarget, PreviousTrials, RedteamRun, TextTarget, execute};
 use crate::secrets::{learn, learn_launch};
-use crate::store::{Run, Store, SuiteText};
+use crate::store::{Run, RunFilter, RunKind, Store, SuiteText};
 use crate::world::World;
 
 /// The option that stores which target of a suite was chosen.
 const TARGET: &str = "target";
+/// Stored runs among which `retry` looks for one against the same target.
+const MAX_EARLIER: usize = 50;
 
 /// A red-team run that is ready to start.
 pub(super) struct PreparedRedteam {
-    pub(super) target: McpTarget,
+    pub(super) target: ChosenTarget,
     pub(super) orders: Orders,
     pub(super) name: String,
     previous: Option<PreviousTrials>,
@@ -45,6 +50,7 @@ pub(super) struct PreparedRedteam {
     pub(super) reproduction_target: Option<String>,
     /// Texts to store with the run.
     texts: Vec<SuiteText>,
+    models: ModelSettings,
 }
 
 pub(super) async fn prepare(
@@ -53,15 +59,24 @@ pub(super) async fn prepare(
     work: &RedteamWork,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Ready<PreparedRedteam>, Refusal> {
-    let (target, opened) = target(jobs, &work.suite, &work.target, notify)?;
+    let (target, opened) = target(jobs, &work.suite, &work.target, notify).await?;
     let redactor = &jobs.world.redactor;
-    let mut orders = orders_of(opened.as_ref(), &*jobs.files, redactor, notify)?;
+    let receiver = receiver_of(&target);
+    let mut orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, notify)?;
     work.orders.apply(&mut orders, notify)?;
+    let models = opened
+        .as_ref()
+        .map_or_else(|| work.models.clone(), |opened| work.models.clone().or_suite(&opened.suite));
+    // The command line overrides the suite.
+    if work.models.judge.is_some() || orders.judge.is_none() {
+        orders.judge.clone_from(&models.judge);
+    }
+    let recorded = models.recorded();
+    recorded.map_err(|error| Refusal::usage(error.to_string(), None))?;
     let mut info = None;
     let (mut previous, mut resumed) = (None, None);
     if let Some(wanted) = &work.resume {
-        let store = jobs.needed_store()?;
-        let run = store.find(wanted).await?;
+        let (store, run) = jobs.stored_run(wanted, request).await?;
         refuse_running(&run)?;
         let stored = store.info(&run).await?;
         restore_orders(&mut orders, &stored.options);
@@ -69,12 +84,20 @@ pub(super) async fn prepare(
         previous = Some(PreviousTrials::read(store.clone(), run.clone()).await?);
         resumed = Some((store.clone(), run));
     }
+    let opened_suite = opened.as_ref().map(|opened| &opened.suite);
+    if orders.wants_retry() {
+        let earlier = earlier_findings(jobs, &name_of(&target, opened_suite)).await?;
+        orders.retry(earlier.as_deref());
+    }
     orders.written = opened.as_ref().map(|opened| written(&target, opened)).unwrap_or_default();
-    let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
+    let name = name_of(&target, opened_suite);
     orders.reproduction_target.clone_from(&work.reproduction_target);
     let info = info.unwrap_or_else(|| {
         let mut info = new_run_info(request, &name, &orders);
-        info.config = config(&name, &target, &orders, redactor);
+        info.config = match &target {
+            ChosenTarget::Mcp(target) => config(&name, target, &orders, redactor),
+            ChosenTarget::Text(at) => text_config(opened.as_ref(), *at, redactor),
+        };
         let chosen = work.target.name.clone();
         info.options.extend(chosen.map(|name| (TARGET.to_owned(), name.into())));
         info
@@ -89,22 +112,30 @@ pub(super) async fn prepare(
         resumed,
         reproduction_target: work.reproduction_target.clone(),
         texts,
+        models,
     };
-    let world = World { stored_auth_only: work.target.stored_auth_only, ..jobs.world.clone() };
+    let world = World { stored_auth_only: work.target.stored_auth_only, ..uncached(jobs) };
     Ok(Ready { world, ..Ready::new(jobs, request, info, opened, ready) })
 }
 
-pub(super) fn prepare_replay(
+/// A hit counts only if it reproduces, so a model under attack is really asked again.
+fn uncached(jobs: &Jobs) -> World {
+    World { model_cache: None, ..jobs.world.clone() }
+}
+
+pub(super) async fn prepare_replay(
     jobs: &Jobs,
     request: &RunRequest,
     work: &ReplayWork,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Ready<PreparedRedteam>, Refusal> {
-    let (target, opened) = target(jobs, &work.suite, &work.target, notify)?;
+    let (target, opened) = target(jobs, &work.suite, &work.target, notify).await?;
     // A suite may define the attack and the identities.
     let sought: Vec<_> = work.findings.iter().collect();
-    let (mut orders, unknown) =
-        orders_of(opened.as_ref(), &*jobs.files, &jobs.world.redactor, notify)?.only_for(&sought);
+    let receiver = receiver_of(&target);
+    let redactor = &jobs.world.redactor;
+    let orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, notify)?;
+    let (mut orders, unknown) = orders.only_for(&sought);
     for finding in &unknown {
         let what = format!("{} cannot run: there is no attack `{}`", finding.id, finding.rule);
         let help = "if a suite defines it, name the suite with -c".to_owned();
@@ -126,35 +157,97 @@ pub(super) fn prepare_replay(
         resumed: None,
         reproduction_target: None,
         texts: Vec::new(),
+        models: ModelSettings::default(),
     };
-    let world = World { stored_auth_only: work.target.stored_auth_only, ..jobs.world.clone() };
+    let world = World { stored_auth_only: work.target.stored_auth_only, ..uncached(jobs) };
     Ok(Ready { world, ..Ready::new(jobs, request, info, opened, ready) })
 }
 
 /// The target, and the suite that defines it, if any.
-fn target(
+async fn target(
     jobs: &Jobs,
     suite: &[SuiteText],
     wanted: &TargetRequest,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
-) -> Result<(McpTarget, Option<LoadedSuite>), Refusal> {
+) -> Result<(ChosenTarget, Option<LoadedSuite>), Refusal> {
     let redactor = &jobs.world.redactor;
-    let purpose = Purpose::Run(Consent::of_the_user());
     let opened = if suite.is_empty() {
         None
     } else {
-        let (files, disk) = (files_of(suite), jobs.files.clone());
-        let opened = load_suite(files, &jobs.world.env, disk, purpose, redactor, notify);
-        Some(opened.ok_or(Refusal::Suite)?)
+        let (files, disk) = (files_of(suite), LoadingFiles::called(jobs));
+        let consent = Consent::of_the_user();
+        Some(load_for_run(jobs, consent, files, &jobs.world.env, disk, notify).await?)
     };
-    let mut target = choose(wanted, opened.as_ref().map(|opened| &opened.suite))?;
-    set_working_directory(std::iter::once(&mut target), wanted.folder.as_ref())?;
-    let adjusted = adjust(wanted, &mut target);
+    let mut chosen = choose_attacked(wanted, opened.as_ref().map(|opened| &opened.suite))?;
+    let ChosenTarget::Mcp(target) = &mut chosen else { return Ok((chosen, opened)) };
+    set_working_directory(std::iter::once(&mut **target), wanted.folder.as_ref())?;
+    let adjusted = adjust(wanted, target);
     for server in &target.servers {
         learn_launch(&server.launch, redactor);
     }
     adjusted.map_err(|what| Refusal::usage(what, None))?;
-    Ok((target, opened))
+    Ok((chosen, opened))
+}
+
+/// The findings of the latest stored run against a target; none if there is no such run.
+async fn earlier_findings(jobs: &Jobs, target: &str) -> Result<Option<Vec<Finding>>, Refusal> {
+    let Some(store) = &jobs.store else { return Ok(None) };
+    let filter = RunFilter {
+        kind: Some(RunKind::Redteam),
+        limit: Some(MAX_EARLIER),
+        ..RunFilter::default()
+    };
+    for run in store.runs(&filter).await? {
+        let info = store.info(&run).await?;
+        if info.columns.iter().any(|column| column.target.id == target) {
+            return Ok(Some(store.findings(&run).await?.reported));
+        }
+    }
+    Ok(None)
+}
+
+fn receiver_of(target: &ChosenTarget) -> Receiver {
+    match target {
+        ChosenTarget::Mcp(_) => Receiver::Arguments,
+        ChosenTarget::Text(_) => Receiver::Model,
+    }
+}
+
+/// The name of the target in reports.
+fn name_of(target: &ChosenTarget, suite: Option<&Suite>) -> String {
+    match target {
+        ChosenTarget::Mcp(target) => {
+            target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned()
+        }
+        ChosenTarget::Text(at) => {
+            let target = suite.and_then(|suite| suite.targets.get(*at));
+            target.map_or("target", |target| target.name()).to_owned()
+        }
+    }
+}
+
+/// The configuration to store with a run against a target that takes text: its entry in the suite, as written.
+pub fn text_config(opened: Option<&LoadedSuite>, at: usize, redactor: &Redactor) -> Value {
+    let Some(opened) = opened else { return Value::Null };
+    let mut listed: Vec<Value> = Vec::new();
+    for file in &opened.files {
+        let (mut sources, mut dx) = (Sources::new(), Diagnostics::new());
+        let id = sources.add(SourceFile::new(&file.name, &*file.text));
+        let Some(node) = quintain_source::read(&sources, id, &mut dx) else { continue };
+        let targets = ["targets", "providers"].iter().find_map(|key| node.get(key));
+        let Some(targets) = targets else { continue };
+        let targets = targets.as_seq().unwrap_or(std::slice::from_ref(targets));
+        listed.extend(targets.iter().map(Node::to_json));
+    }
+    let is_whole = listed.len() == opened.suite.targets.len();
+    let entry = listed.into_iter().nth(at).filter(|_| is_whole);
+    let entry = entry.or_else(|| {
+        let target = opened.suite.targets.get(at)?;
+        Some(json!({"id": target.id, "label": target.name()}))
+    });
+    let entry = entry.unwrap_or_default();
+    let entry = redactor.masked(&entry).map(Masked::into_owned).unwrap_or_default();
+    json!({"targets": [entry]})
 }
 
 /// The red-team orders of a suite. Without a suite: every attack.
@@ -163,6 +256,7 @@ fn target(
 /// When they are invalid. The problem was already sent as a [`Notice`].
 pub fn orders_of(
     opened: Option<&LoadedSuite>,
+    receiver: Receiver,
     files: &dyn Files,
     redactor: &Redactor,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
@@ -175,6 +269,7 @@ pub fn orders_of(
     let reading = Reading {
         base_dir: tests.map_or(Path::new(""), |tests| &tests.redteam_dir),
         strictness: if is_promptfoo_file { Severity::Warning } else { Severity::Error },
+        receiver,
         demands: &DemandReader { files },
     };
     let orders = Orders::read(tests.and_then(|tests| tests.redteam.as_ref()), &reading, &mut dx);
@@ -219,6 +314,8 @@ impl OrderRequest {
         orders.budget_calls = self.budget_calls.or(orders.budget_calls);
         let seconds = self.budget_seconds.map(Duration::from_secs);
         orders.budget_time = seconds.or(orders.budget_time);
+        orders.budget_tokens = self.budget_tokens.or(orders.budget_tokens);
+        orders.budget_cost = self.budget_cost.or(orders.budget_cost);
         orders.seed = self.seed.unwrap_or(orders.seed);
         orders.concurrency = self.concurrency.unwrap_or(orders.concurrency);
         self.allow(orders, notify);
@@ -243,14 +340,23 @@ impl OrderRequest {
 }
 
 /// Where the suite defines the servers of the target.
-fn written(target: &McpTarget, opened: &LoadedSuite) -> BTreeMap<String, Place> {
-    let place = |server: &Server| {
-        let file = opened.sources.get(server.span.file)?;
-        let at = file.position(server.span.start);
-        let place = Place { file: file.name().to_owned(), line: at.line, column: at.column };
-        Some((server.name.clone(), place))
+fn written(target: &ChosenTarget, opened: &LoadedSuite) -> BTreeMap<String, SourcePlace> {
+    let place = |(name, span): (&str, Span)| {
+        let file = opened.sources.get(span.file)?;
+        let at = file.position(span.start);
+        let place = SourcePlace { file: file.name().to_owned(), line: at.line, column: at.column };
+        Some((name.to_owned(), place))
     };
-    target.servers.iter().filter_map(place).collect()
+    match target {
+        ChosenTarget::Mcp(target) => {
+            let servers = target.servers.iter().map(|server: &Server| (&*server.name, server.span));
+            servers.filter_map(place).collect()
+        }
+        ChosenTarget::Text(at) => {
+            let target = opened.suite.targets.get(*at).map(|target| (target.name(), target.span));
+            target.into_iter().filter_map(place).collect()
+        }
+    }
 }
 
 fn new_run_info(request: &RunRequest, name: &str, orders: &Orders) -> RunInfo {
@@ -358,19 +464,29 @@ fn is_secret(text: &str, redactor: &Redactor) -> bool {
 pub(super) async fn run(
     ready: Ready<PreparedRedteam>,
     mut running: Running,
-) -> Result<Outcome, RunError> {
-    let Ready { info, world, store, work, .. } = ready;
-    let reproduction_target =
-        work.reproduction_target.clone().unwrap_or_else(|| reproduced_by(&work.target));
+) -> Result<RunOutcome, RunError> {
+    let Ready { info, world, store, work, opened } = ready;
+    let launch = || work.target.as_mcp().map(reproduced_by).unwrap_or_default();
+    let reproduction_target = work.reproduction_target.clone().unwrap_or_else(launch);
     let reproduced = |step: &Step| Some(reproduce(step, &reproduction_target));
+    let suite = opened.as_ref().map(|opened| &opened.suite);
+    let target = match (&work.target, suite) {
+        (ChosenTarget::Mcp(target), _) => AttackedTarget::Mcp(target),
+        (ChosenTarget::Text(at), Some(suite)) => {
+            AttackedTarget::Text(TextTarget { target: &suite.targets[*at], suite })
+        }
+        // A target that takes text is always one of a suite.
+        (ChosenTarget::Text(_), None) => return Ok(RunOutcome::default()),
+    };
     let redteam_run = RedteamRun {
         consent: Some(Consent::of_the_user()),
-        target: &work.target,
+        target,
         name: &work.name,
         world: &world,
         orders: &work.orders,
         reproduce: &reproduced,
         previous: work.previous.as_ref(),
+        models: &work.models,
     };
     let redactor = &world.redactor;
     let info = masked::run(&info, redactor).into_owned();
@@ -387,11 +503,11 @@ pub(super) async fn run(
     running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
     let listen = &mut |event| emitter.emit(event);
     let outcome = Box::pin(execute(&redteam_run, info, running.stop, writer, listen)).await?;
-    Ok(Outcome {
+    Ok(RunOutcome {
         summary: outcome.summary,
         store_error: outcome.store_error,
         tried: outcome.trials_run,
         not_removed: outcome.not_removed,
-        ..Outcome::default()
+        ..RunOutcome::default()
     })
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::inquiry::AskMode;
+use crate::models::ModelSettings;
 use crate::policy::Policy;
 use crate::store::SuiteText;
 
@@ -39,7 +40,7 @@ pub struct RunRequest {
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Work {
     Eval(Box<EvalWork>),
-    Rejudge(RejudgeWork),
+    Rejudge(Box<RejudgeWork>),
     Redteam(Box<RedteamWork>),
     Replay(Box<ReplayWork>),
     Grade(Box<GradeWork>),
@@ -59,6 +60,13 @@ pub struct GradeWork {
     pub metrics: Vec<MetricRequest>,
     pub calls: CallPolicy,
     pub fail_if: FailIf,
+    pub models: ModelSettings,
+    /// Which questions to ask about traces that were graded before.
+    pub ask: AskMode,
+    /// The text of a calibration that `meta-eval` wrote.
+    pub calibration: Option<String>,
+    /// Maximum number of traces that wait for a judge. Default: 4.
+    pub concurrency: Option<usize>,
 }
 
 /// Where traces come from.
@@ -100,7 +108,7 @@ pub struct EvalWork {
     /// The texts of the suite.
     pub suite: Vec<SuiteText>,
     /// Texts to store with the run in addition to the suite.
-    #[serde(rename = "kept")]
+    #[serde(alias = "kept")]
     pub extra_texts: Vec<SuiteText>,
     /// Environment variables that override those of the process.
     pub variables: BTreeMap<String, String>,
@@ -108,6 +116,7 @@ pub struct EvalWork {
     pub choices: Map<String, Value>,
     pub overrides: Overrides,
     pub resume: Option<Resume>,
+    pub models: ModelSettings,
     /// Working directory of servers that name none.
     pub folder: Option<PathBuf>,
 }
@@ -140,11 +149,13 @@ pub struct RejudgeWork {
     pub run: String,
     pub suite: Vec<SuiteText>,
     /// Texts to store with the run in addition to the suite.
-    #[serde(rename = "kept")]
+    #[serde(alias = "kept")]
     pub extra_texts: Vec<SuiteText>,
     pub update_snapshots: bool,
     #[serde(default)]
     pub ask: AskMode,
+    #[serde(default)]
+    pub models: ModelSettings,
 }
 
 /// Attack a target.
@@ -154,14 +165,15 @@ pub struct RedteamWork {
     /// The texts of the suite, if there is one.
     pub suite: Vec<SuiteText>,
     /// Texts to store with the run in addition to the suite.
-    #[serde(rename = "kept")]
+    #[serde(alias = "kept")]
     pub extra_texts: Vec<SuiteText>,
     pub target: TargetRequest,
     pub orders: OrderRequest,
     /// Command-line words that name the target in reproduction commands. Default: derived from how the target starts.
-    #[serde(rename = "again")]
+    #[serde(alias = "again")]
     pub reproduction_target: Option<String>,
     pub resume: Option<String>,
+    pub models: ModelSettings,
 }
 
 /// Replay findings of a stored run.
@@ -205,6 +217,9 @@ pub struct OrderRequest {
     pub num_tests: Option<usize>,
     pub budget_calls: Option<usize>,
     pub budget_seconds: Option<u64>,
+    pub budget_tokens: Option<u64>,
+    /// In US dollars.
+    pub budget_cost: Option<f64>,
     pub seed: Option<u64>,
     pub concurrency: Option<usize>,
     pub destructive: Destructive,

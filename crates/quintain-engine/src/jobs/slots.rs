@@ -9,18 +9,28 @@ use crate::store::Writer;
 
 /// The slots that jobs share; without a limit there are always more.
 #[derive(Clone, Default)]
-pub(super) struct Slots(Option<Arc<Semaphore>>);
+pub(super) struct Slots {
+    runs: Option<Arc<Semaphore>>,
+    /// As many suites are loaded concurrently. Separate, so that a request can wait in the store as `queued`.
+    loads: Option<Arc<Semaphore>>,
+}
 
 impl Slots {
     /// At least one.
     pub(super) fn limited(limit: usize) -> Self {
-        Self(Some(Arc::new(Semaphore::new(limit.max(1)))))
+        let slots = || Some(Arc::new(Semaphore::new(limit.max(1))));
+        Self { runs: slots(), loads: slots() }
+    }
+
+    /// Waits until a suite may be loaded. The permit is freed when it is dropped.
+    pub(super) async fn wait_to_load(&self) -> Option<OwnedSemaphorePermit> {
+        self.loads.clone()?.acquire_owned().await.ok()
     }
 
     /// A slot for one job.
     pub(super) fn reserve(&self) -> Slot {
-        let permit = self.0.clone().and_then(|slots| slots.try_acquire_owned().ok());
-        Slot { slots: self.0.clone(), permit }
+        let permit = self.runs.clone().and_then(|slots| slots.try_acquire_owned().ok());
+        Slot { slots: self.runs.clone(), permit }
     }
 }
 

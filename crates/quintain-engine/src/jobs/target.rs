@@ -62,6 +62,72 @@ pub fn choose(request: &TargetRequest, suite: Option<&Suite>) -> Result<McpTarge
     Ok(chosen.1.clone())
 }
 
+/// The target of a red-team run.
+#[derive(Debug)]
+pub enum ChosenTarget {
+    Mcp(Box<McpTarget>),
+    /// A target that takes text, by its position in the suite.
+    Text(usize),
+}
+
+impl ChosenTarget {
+    pub fn as_mcp(&self) -> Option<&McpTarget> {
+        match self {
+            Self::Mcp(target) => Some(target),
+            Self::Text(_) => None,
+        }
+    }
+
+    pub fn as_mcp_mut(&mut self) -> Option<&mut McpTarget> {
+        match self {
+            Self::Mcp(target) => Some(target),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+/// The target to attack that a request defines, or chooses from a suite: MCP servers, or a target that takes text. If
+/// the request names none, MCP servers come first.
+///
+/// # Errors
+/// When there is no such target.
+pub fn choose_attacked(
+    request: &TargetRequest,
+    suite: Option<&Suite>,
+) -> Result<ChosenTarget, Refusal> {
+    let targets = suite.map(|suite| &suite.targets[..]).unwrap_or_default();
+    let texts: Vec<(usize, &str)> = targets
+        .iter()
+        .enumerate()
+        .filter(|(_, target)| target.as_mcp().is_none())
+        .map(|(at, target)| (at, target.name()))
+        .collect();
+    let is_given = request.url.is_some() || !request.command.is_empty();
+    let has_mcp = texts.len() < targets.len();
+    if is_given || texts.is_empty() {
+        return choose(request, suite).map(|target| ChosenTarget::Mcp(Box::new(target)));
+    }
+    let is = |wanted: &str| texts.iter().find(|(_, name)| *name == wanted).map(|(at, _)| *at);
+    match (request.name.as_deref(), &texts[..]) {
+        (Some(wanted), _) if is(wanted).is_some() => {
+            Ok(ChosenTarget::Text(is(wanted).unwrap_or_default()))
+        }
+        (None, [(only, _)]) if !has_mcp => Ok(ChosenTarget::Text(*only)),
+        (None, _) if !has_mcp => {
+            let names: Vec<String> = texts.iter().map(|(_, name)| format!("`{name}`")).collect();
+            let help = format!("choose one with --target: {}", names.join(", "));
+            let what = "the suite has several targets".to_owned();
+            Err(Refusal::Usage { what, help: Some(help) })
+        }
+        (Some(wanted), _) if !has_mcp => {
+            let near = closest(wanted, texts.iter().map(|(_, name)| *name));
+            let help = near.map(|near| format!("did you mean `{near}`?"));
+            Err(Refusal::Usage { what: format!("the suite has no target `{wanted}`"), help })
+        }
+        _ => choose(request, suite).map(|target| ChosenTarget::Mcp(Box::new(target))),
+    }
+}
+
 /// A target with one server and default options.
 pub fn plain(name: String, launch: Launch) -> McpTarget {
     McpTarget {

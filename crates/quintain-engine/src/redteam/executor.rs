@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_evidence::finding::Confidence;
@@ -11,6 +11,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::trial_record::TrialState;
 use quintain_redteam::attack::lasting;
 use quintain_redteam::attack::{Action, Aim, Attempt, Hit, TargetView, Trial, Tried};
+use quintain_redteam::attacks::{CRASH_ATTACK, CRASH_FAULT};
 use quintain_redteam::knowledge::destroys;
 use quintain_redteam::orders::{Orders, PluginOrder};
 
@@ -21,8 +22,11 @@ use super::identity_sessions::IdentitySessions;
 use super::learn;
 use super::observer::Observer;
 use super::own_credentials;
+use super::prompt_counts;
 use super::raw::RawConnections;
+use super::scope::Scope;
 use super::silent_tools::SilentTools;
+use super::speaker::Speaker;
 use super::trial_outcome::{ConfirmedHit, TrialOutcome};
 use super::trial_plan::TrialPlan;
 use crate::world::World;
@@ -41,6 +45,8 @@ const MAX_LATE: usize = 32;
 
 /// State shared by all trials.
 pub(super) struct Executor<'a> {
+    /// The target, if it takes text, and the models that are asked.
+    pub(super) speaker: Speaker<'a>,
     pub(super) sessions_by_identity: &'a [IdentitySessions],
     pub(super) world: &'a World,
     pub(super) orders: &'a Orders,
@@ -61,25 +67,25 @@ type Marked = (usize, Arc<Aim>, usize);
 
 impl Executor<'_> {
     /// Runs the trial of one attack at one aim.
-    pub(super) async fn run_trial(&self, at: usize, aim: Arc<Aim>) -> TrialOutcome {
-        let started = Instant::now();
-        let outcome = self.run_untimed(at, aim).await;
-        self.meter.add_trial(started.elapsed());
-        outcome
-    }
-
-    async fn run_untimed(&self, at: usize, aim: Arc<Aim>) -> TrialOutcome {
+    pub(super) async fn run_trial(&self, at: usize, aim: Arc<Aim>, scope: Scope) -> TrialOutcome {
         tokio::task::yield_now().await;
         let plugin = &self.orders.plugins[at];
         let attempts = if self.budget.is_spent() {
             Vec::new()
         } else {
-            self.trial_plan.attempts(plugin, &aim, 0)
+            self.trial_plan.attempts(plugin, &aim, 0, scope)
         };
+        if let (true, Scope::Strategy(strategy)) = (attempts.is_empty(), scope)
+            && let Some(tactic) =
+                self.orders.strategies.get(strategy).filter(|_| !self.budget.is_spent())
+        {
+            let why = "it changes nothing in the prompts of at least one attack, or does not apply to data";
+            self.speaker.note(format!("part of strategy {}", tactic.id()), why.to_owned());
+        }
         self.record_marks(at, &aim, &attempts);
         let is_possible = attempts.iter().any(|attempt| self.is_allowed(attempt));
         let mut crash = None;
-        let tried = self.waves(plugin, &aim, attempts, &mut crash).await;
+        let mut tried = self.waves(plugin, &aim, attempts, &mut crash).await;
         let mut outcome = TrialOutcome {
             plugin: at,
             aim,
@@ -89,7 +95,9 @@ impl Executor<'_> {
             last: None,
             crash,
             state: TrialState::Answered,
+            prompts: None,
         };
+        self.ask_models(plugin, &outcome.aim, &mut tried).await;
         let trial = Trial { view: self.view, aim: &outcome.aim, tried: &tried };
         let mut hits = plugin.attack.detect(&trial);
         if plugin.attack.meta().id == own_credentials::ATTACK && hits.is_empty() {
@@ -103,6 +111,11 @@ impl Executor<'_> {
                 !shown.any(has_ended)
             });
         }
+        let looks_for_crashes = plugin.attack.meta().id == CRASH_ATTACK;
+        if looks_for_crashes || hits.iter().any(|hit| matches!(hit.fault, CRASH_FAULT | "death")) {
+            // The attack reports the crash itself.
+            outcome.crash = None;
+        }
         let trial = Trial { view: self.view, aim: &outcome.aim, tried: &tried };
         if hits.is_empty() && outcome.crash.is_none() {
             outcome.state = if !is_possible {
@@ -114,6 +127,9 @@ impl Executor<'_> {
             };
         }
         hits.sort_by_key(|hit| hit.set);
+        if scope != Scope::All {
+            outcome.prompts = Some(prompt_counts::of(&tried, &hits));
+        }
         let _confirming = (!hits.is_empty()).then(|| self.meter.confirm());
         let mut forms: HashMap<&'static str, usize> = HashMap::new();
         let once = self.works_once(&outcome.aim);
@@ -124,7 +140,11 @@ impl Executor<'_> {
             if *count > MAX_FORMS {
                 continue;
             }
-            if !self.reproduces(plugin, &outcome.aim, &hit, SETTLE).await {
+            if scope != Scope::All {
+                if !self.confirm_prompt(plugin, &outcome.aim, &mut hit, scope).await {
+                    continue;
+                }
+            } else if !self.reproduces(plugin, &outcome.aim, &hit, SETTLE).await {
                 if plugin.attack.is_unsteady() || hit.must_repeat && !once {
                     continue;
                 }
@@ -134,7 +154,9 @@ impl Executor<'_> {
             }
             let set: Vec<Tried> =
                 tried.iter().filter(|one| Some(one.attempt.set) == hit.set).cloned().collect();
-            let set = if *count == 1 {
+            let set = if scope != Scope::All {
+                self.shrunk_prompt(plugin, &outcome.aim, &mut hit, set).await
+            } else if *count == 1 {
                 self.shrunk(plugin, &outcome.aim, &mut hit, set).await
             } else {
                 set
@@ -231,7 +253,7 @@ impl Executor<'_> {
                 continue;
             }
             let plugin = &self.orders.plugins[at];
-            let mut attempts = self.trial_plan.attempts(plugin, &aim, 9);
+            let mut attempts = self.trial_plan.attempts(plugin, &aim, 9, Scope::All);
             attempts.retain(|attempt| attempt.set == set);
             let mut crash = None;
             let tried = self.settled(attempts, SETTLE_LATE, &mut crash).await;
@@ -251,6 +273,7 @@ impl Executor<'_> {
                 last: None,
                 crash: None,
                 state: TrialState::Answered,
+                prompts: None,
             });
         }
         late
@@ -265,7 +288,7 @@ impl Executor<'_> {
         settle: Duration,
     ) -> bool {
         for turn in 1..=self.orders.confirmations {
-            let mut attempts = self.trial_plan.attempts(plugin, aim, turn);
+            let mut attempts = self.trial_plan.attempts(plugin, aim, turn, Scope::All);
             attempts.retain(|attempt| Some(attempt.set) == hit.set);
             // Timing may fail to reproduce once by accident. If it fails twice, the hit was the accident.
             let tries = if plugin.attack.is_unsteady() { 2 } else { 1 };
@@ -342,6 +365,9 @@ impl Executor<'_> {
             let last = evidence.last().map(|exchange| &exchange.outcome);
             unanswered += usize::from(matches!(last, Some(Outcome::TimedOut { .. })));
             self.silent_tools.record(&attempt, last);
+            if last.is_some_and(Outcome::is_answer) {
+                self.meter.answered();
+            }
             let died = has_exit(&evidence);
             let one = Tried { attempt, evidence };
             if died && !matches!(one.attempt.action, Action::Frame { .. }) && crash.is_none() {
@@ -363,6 +389,9 @@ impl Executor<'_> {
     }
 
     fn is_allowed(&self, attempt: &Attempt) -> bool {
+        if attempt.action.chat().is_some() {
+            return self.speaker.text().is_some();
+        }
         let identity_sessions = self
             .sessions_by_identity
             .get(attempt.action.identity())

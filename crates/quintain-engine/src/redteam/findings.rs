@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use quintain_evidence::connection::Launch;
 use quintain_evidence::evidence::Evidence;
-use quintain_evidence::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
+use quintain_evidence::finding::{
+    ATTACK_SUMMARY, Finding, Place, Proof, SENT_PROMPT, Severity, fingerprint,
+};
 use quintain_evidence::probe::Step;
 use quintain_evidence::trial_record::{TrialKey, TrialRecord};
-use quintain_redteam::attack::{Hit, Tried};
-use quintain_redteam::orders::PluginOrder;
+use quintain_redteam::attack::{AnyAttack, Hit, Tried};
+use quintain_redteam::attacks::{self, CRASH_ATTACK, CRASH_FAULT};
+use quintain_redteam::orders::{Orders, PluginOrder};
 
 use super::RedteamRun;
 use super::trial_outcome::{ConfirmedHit, TrialOutcome};
@@ -82,18 +86,18 @@ impl<'a> FindingWriter<'a> {
             .into_iter()
             .map(|confirmed| self.finding(plugin, place, baseline.clone(), confirmed))
             .collect();
-        if let Some(crash) = outcome.crash {
-            let malformed = plugins.iter().find(|one| one.attack.meta().id == "dos-malformed");
-            let hit = crash_hit(&crash, place);
+        if let Some((order, crash)) = crash_order(self.redteam_run.orders).zip(outcome.crash) {
+            let hit = self.crash_hit(&crash, place);
             let confirmed = ConfirmedHit { hit, tried: vec![crash], identity: None };
-            findings.push(self.finding(malformed.unwrap_or(plugin), place, baseline, confirmed));
+            findings.push(self.finding(&order, place, baseline, confirmed));
         }
         for finding in &mut findings {
             let usual = key.attack == finding.rule && key.place == finding.place.key();
             finding.trial = (!usual).then(|| key.clone());
         }
         let (place, attempts, state) = (place.clone(), outcome.attempts, outcome.state);
-        TrialRecord { key, place, attempts, hit, findings, state }
+        let prompts = outcome.prompts;
+        TrialRecord { key, place, attempts, hit, findings, state, prompts }
     }
 
     /// The record of a trial that was repeated because of late observations.
@@ -101,6 +105,31 @@ impl<'a> FindingWriter<'a> {
         let attack = self.redteam_run.orders.plugins[outcome.plugin].attack.meta().id.to_owned();
         let key = TrialKey { attack, place: outcome.aim.place.key(), nth: 0 };
         self.record(key, outcome)
+    }
+
+    /// The hit for a call that ended the server twice, the second time alone.
+    pub(super) fn crash_hit(&self, tried: &Tried, place: &Place) -> Hit {
+        let called = tried.attempt.action.steps().iter().rev().find_map(|step| match step {
+            Step::Call(call) => Some(call.tool.clone()),
+            Step::Request { .. } => None,
+        });
+        let place = match called {
+            Some(tool) if place.tool().is_none() => {
+                Place::Tool { server: place.server().to_owned(), tool }
+            }
+            _ => place.clone(),
+        };
+        let form = &tried.attempt.form;
+        let hit = Hit::confirmed(
+            format!("Denial of service: `{place}` crashes the server ({form})"),
+            "the process exited during the call, and again when the call was sent alone",
+        );
+        let hit = hit.by(tried).fault(CRASH_FAULT).at(place);
+        let mut servers =
+            self.redteam_run.target.as_mcp().into_iter().flat_map(|target| &target.servers);
+        // An HTTP server is then unavailable to other clients as well.
+        let http = servers.any(|server| matches!(server.launch, Launch::Url { .. }));
+        if http { hit.severity(Severity::High) } else { hit }
     }
 
     /// A finding from the surface alone.
@@ -132,7 +161,7 @@ impl<'a> FindingWriter<'a> {
             sign: hit.sign.clone(),
             identity,
         };
-        let several = self.redteam_run.target.servers.len() > 1;
+        let several = self.redteam_run.target.has_several_servers();
         let whose = if several { place.server() } else { "" };
         let fingerprint = fingerprint(rule, whose, &place, hit.fault);
         let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
@@ -142,6 +171,9 @@ impl<'a> FindingWriter<'a> {
         let strategy = last.and_then(|one| strategy_of(orders, one.attempt.set));
         let about = || (ATTACK_SUMMARY.to_owned(), plugin.attack.meta().summary.into());
         let summary = plugin.attack.is_defined().then(about);
+        let sent = last.filter(|one| one.attempt.action.chat().is_some());
+        let sent = sent.and_then(|one| one.last()?.sent.get("prompt").cloned());
+        let sent = sent.map(|prompt| (SENT_PROMPT.to_owned(), prompt));
         let mut finding = Finding {
             id: Finding::id_of(&fingerprint),
             rule: rule.to_owned(),
@@ -166,23 +198,20 @@ impl<'a> FindingWriter<'a> {
             note: hit.note,
             accepted: None,
             steps,
-            metadata: summary.into_iter().collect(),
+            metadata: summary.into_iter().chain(sent).collect(),
         };
         orders.reproduction_target.iter().for_each(|target| finding.seen_again_at(target));
         masked::finding(&finding, &self.redteam_run.world.redactor).into_owned()
     }
 }
 
-/// The hit for a call that ended the server twice, the second time alone.
-fn crash_hit(tried: &Tried, place: &Place) -> Hit {
-    let title = format!("{place} crashes the server ({})", tried.attempt.form);
-    Hit::confirmed(
-        title,
-        "the process exited during the call, and again when the call was sent alone",
-    )
-    .severity(Severity::High)
-    .by(tried)
-    .fault("death")
+/// The attack that every crash is reported as, with the severity that the user gives it; also if it was not requested.
+pub(super) fn crash_order(orders: &Orders) -> Option<PluginOrder> {
+    let requested = orders.plugins.iter().find(|one| one.attack.meta().id == CRASH_ATTACK);
+    requested.cloned().or_else(|| {
+        let attack = AnyAttack::Builtin(attacks::find(CRASH_ATTACK)?);
+        Some(PluginOrder { attack, num_tests: None, severity: None })
+    })
 }
 
 pub(super) fn join<'e>(all: impl Iterator<Item = &'e Evidence>) -> Evidence {

@@ -14,8 +14,10 @@ use serde_json::Map;
 
 use super::clock::Clock;
 use super::gate::Gate;
-use super::plan::Plan;
+use super::plan::{Plan, Planned};
 use super::setup::Setup;
+use super::speaker::Speaker;
+use super::text::TextSender;
 use super::trial_plan::{self, RandomValues, TrialPlan, strategy_of};
 use super::{RedteamError, RedteamRun, Surveyed};
 use crate::masked::Emitted;
@@ -38,7 +40,7 @@ pub async fn generate(
     let surveyed = Surveyed::of(&setup, redteam_run, &mut Clock::new(), listen).await?;
     let view = surveyed.view();
     let plan = Plan::of(redteam_run.orders, &view);
-    let mut executor = surveyed.executor(redteam_run, &setup, &view);
+    let mut executor = surveyed.executor(redteam_run, &setup, &view, Speaker::of(redteam_run));
     // Marks in a file are not secret anyway, and the same seed must generate the same tests.
     executor.trial_plan.marks = MarkKey::of_seed(redteam_run.orders.seed);
     // The planted files are gone when the tests run, except files that are written with the tests.
@@ -65,8 +67,12 @@ pub async fn generate(
     }
     for planned in plan.waves.into_iter().flat_map(|wave| wave.trials) {
         let plugin = &redteam_run.orders.plugins[planned.plugin];
+        if let Some(sender) = &executor.speaker.sender {
+            drafts.extend(of_prompts(plugin, &planned, &executor.trial_plan, sender));
+            continue;
+        }
         for (trial_plan, planted) in [(&bare, false), (&executor.trial_plan, true)] {
-            let attempts = trial_plan.attempts(plugin, &planned.aim, 0);
+            let attempts = trial_plan.attempts(plugin, &planned.aim, 0, planned.scope);
             let mut sets: BTreeMap<usize, Vec<Attempt>> = BTreeMap::new();
             attempts.into_iter().for_each(|one| sets.entry(one.set).or_default().push(one));
             for (set, attempts) in sets {
@@ -86,6 +92,7 @@ pub async fn generate(
                     form,
                     strategy: strategy.map(str::to_owned),
                     steps,
+                    prompt: None,
                     sign,
                 });
             }
@@ -98,6 +105,33 @@ pub async fn generate(
     Ok(Generated { drafts, not_run })
 }
 
+/// The tests of a target that takes text: prompts whose success the reply alone shows.
+fn of_prompts(
+    plugin: &PluginOrder,
+    planned: &Planned,
+    trial_plan: &TrialPlan<'_>,
+    sender: &TextSender<'_>,
+) -> Vec<TestDraft> {
+    let attempts = trial_plan.attempts(plugin, &planned.aim, 0, planned.scope);
+    let mut sets: BTreeMap<usize, Vec<Attempt>> = BTreeMap::new();
+    attempts.into_iter().for_each(|one| sets.entry(one.set).or_default().push(one));
+    let drafts = sets.into_iter().filter_map(|(set, attempts)| {
+        let (at, sign) = plugin.attack.expects(&attempts, trial_plan.view)?;
+        let Action::Chat(chat) = &attempts.get(at)?.action else { return None };
+        Some(TestDraft {
+            attack: plugin.attack.meta().id.to_owned(),
+            severity: plugin.severity.unwrap_or(plugin.attack.weakness().severity),
+            place: Some(planned.aim.place.clone()),
+            form: attempts[at].form.clone(),
+            strategy: strategy_of(trial_plan.orders, set).map(str::to_owned),
+            steps: Vec::new(),
+            prompt: Some(sender.composed(chat)?),
+            sign,
+        })
+    });
+    drafts.collect()
+}
+
 fn of_lists(plugin: &PluginOrder) -> TestDraft {
     let step = Step::Request { method: "tools/list".into(), params: Map::new(), server: None };
     TestDraft {
@@ -107,6 +141,7 @@ fn of_lists(plugin: &PluginOrder) -> TestDraft {
         form: "as listed".to_owned(),
         strategy: None,
         steps: vec![step],
+        prompt: None,
         sign: Indicator::Listed,
     }
 }

@@ -1,8 +1,11 @@
 //! A red-team run: survey, learn, attack, confirm, report.
 
+mod attacked;
 mod budget;
 mod canary_files;
 mod clock;
+mod confirm_prompt;
+mod converse;
 mod executor;
 mod files;
 mod findings;
@@ -11,23 +14,27 @@ mod generate;
 mod identity_sessions;
 mod learn;
 mod listener;
-mod model;
 mod observer;
 mod own_credentials;
 mod own_objects;
 mod plan;
 mod previous;
+mod prompt_counts;
+mod proposals;
 mod raw;
 mod request_parts;
 mod restore;
 mod roots;
+mod scope;
 mod send_attempt;
 mod setup;
 mod shims;
 mod shrink;
 mod silent_tools;
+mod speaker;
 mod sse_stream;
 mod survey;
+mod text;
 mod trial_cases;
 mod trial_counts;
 mod trial_outcome;
@@ -37,10 +44,9 @@ mod watched_paths;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use futures_util::stream::{self, StreamExt as _};
-use quintain_evidence::connection::McpTarget;
+use futures_util::stream::{self, Stream as _, StreamExt as _};
 use quintain_evidence::event::{Event, Phase, RunInfo};
 use quintain_evidence::redteam_report::{FileChange, NotRun, RedteamReport};
 use quintain_evidence::result::CaseResult;
@@ -48,6 +54,7 @@ use quintain_evidence::tally::{Summary, Tally};
 use quintain_evidence::trial_record::{TrialKey, TrialState};
 use quintain_redteam::accepted_findings::{part_suppressed, unused};
 use quintain_redteam::orders::Orders;
+use quintain_redteam::suits::Receiver;
 use quintain_redteam::summary::{insight, merge_places, summed_up};
 use quintain_wire::destination::NotAllowed;
 
@@ -55,20 +62,23 @@ use quintain_suite::suite::Consent;
 
 use crate::eval::{Stop, mask};
 use crate::masked::Emitted;
+use crate::models::ModelSettings;
 use crate::sessions::OpenError;
 use crate::store::{RunEnd, StoreError, Writer};
 use crate::world::World;
 use canary_files::PlantedFiles;
 use clock::Clock;
 use executor::Executor;
-use findings::FindingWriter;
+use findings::{FindingWriter, crash_order};
 use plan::{Plan, Planned};
 use setup::Setup;
+use speaker::Speaker;
 use survey::Surveyed;
 use trial_cases::TrialCases;
 use trial_counts::TrialCounts;
 use trial_outcome::TrialOutcome;
 
+pub use attacked::{AttackedTarget, TextTarget};
 pub use findings::Reproduce;
 pub use generate::{Generated, generate};
 pub use previous::{PreviousTrials, StoredKnowledge};
@@ -77,20 +87,32 @@ pub use roots::declared as declared_roots;
 /// Environment variable of every started target, with a random value.
 pub const ENV_CANARY: &str = "QUINTAIN_CANARY";
 
+/// Time limit of the ping at the end. Generous, since a busy machine is not an outage.
+const PING: Duration = Duration::from_secs(5);
+/// The same after the time limit of the run, which ends within two seconds of it.
+const LAST_PING: Duration = Duration::from_millis(400);
+/// How long a target that is pinged after the time limit must have answered nothing.
+const SILENCE: Duration = Duration::from_secs(2);
+
 /// Whether a target is on another machine.
-pub fn is_remote(target: &McpTarget) -> bool {
-    roots::location(target).is_remote
+pub fn is_remote(target: AttackedTarget<'_>) -> bool {
+    match target {
+        AttackedTarget::Mcp(target) => roots::location(target).is_remote,
+        AttackedTarget::Text(target) => text::is_remote(target),
+    }
 }
 
 /// What to attack, and how.
 pub struct RedteamRun<'a> {
     /// Given by the user who starts a run; without it, no model is asked.
     pub consent: Option<Consent>,
-    pub target: &'a McpTarget,
+    pub target: AttackedTarget<'a>,
     /// The name of the target in reports.
     pub name: &'a str,
     pub world: &'a World,
     pub orders: &'a Orders,
+    /// Which models judge and write messages if the orders name none.
+    pub models: &'a ModelSettings,
     /// Returns a command that reproduces a step by hand.
     pub reproduce: Reproduce<'a>,
     /// The interrupted run to resume, if any.
@@ -115,7 +137,7 @@ pub enum RedteamError {
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RedteamOutcome {
     pub summary: Summary,
     /// Why the store could not save the run.
     pub store_error: Option<String>,
@@ -135,7 +157,7 @@ pub async fn execute(
     stop: Stop,
     writer: Option<Writer>,
     listen: &mut dyn FnMut(Emitted),
-) -> Result<Outcome, RedteamError> {
+) -> Result<RedteamOutcome, RedteamError> {
     let started = Instant::now();
     let mut clock = Clock::new();
     let prepared = async {
@@ -173,6 +195,7 @@ pub async fn execute(
         tally: Tally::new(&info),
         writer,
         interrupted: false,
+        has_dropped: false,
         finished_trials: 0,
         trials_run: BTreeSet::new(),
         listen,
@@ -188,7 +211,8 @@ pub async fn execute(
     (attack_phase.listen)(Event::Phase(Phase::Attack).into());
     attack_phase.load_previous(&mut plan).await?;
     attack_phase.counts.plan(&plan);
-    let mut executor = surveyed.executor(redteam_run, &setup, &view);
+    let speaker = Speaker::of(redteam_run);
+    let mut executor = surveyed.executor(redteam_run, &setup, &view, speaker);
     if let Some(left) = setup.budget.time_left() {
         // Trials run concurrently, which saves time even if the target handles one call at a time.
         let reduced = executor.trial_plan.reduce_forms(
@@ -202,12 +226,14 @@ pub async fn execute(
     clock.end_attack_phase(setup.budget.calls(), &executor.meter);
     (attack_phase.listen)(Event::Phase(Phase::Report).into());
     let cut_short = setup.budget.why();
-    let is_gone = attack_phase.counts.answers().1 > 0 && surveyed.is_gone().await;
+    let is_gone = Box::pin(attack_phase.is_target_gone(&surveyed, &executor)).await;
     surveyed.close().await;
+    executor.speaker.close().await;
     let mut not_run = redteam_run.orders.not_run.clone();
     not_run.extend(trial_plan::skipped(redteam_run.orders));
     not_run.extend(plan.not_run);
     not_run.extend(setup.not_run.clone());
+    not_run.extend(executor.speaker.not_run());
     let left: Vec<&str> = surveyed.knowledge.silent.iter().map(|one| one.tool.as_str()).collect();
     not_run.extend(setup.gate.blocked(&left));
     not_run.extend(attack_phase.trials_not_run(planned, cut_short.as_deref()));
@@ -238,6 +264,8 @@ struct AttackPhase<'a> {
     tally: Tally,
     writer: Option<Writer>,
     interrupted: bool,
+    /// The time limit ended a trial that waited for the target.
+    has_dropped: bool,
     /// Number of finished trials, including those of the interrupted run.
     finished_trials: usize,
     trials_run: BTreeSet<(String, String)>,
@@ -274,7 +302,8 @@ impl AttackPhase<'_> {
         for wave in std::mem::take(&mut plan.waves) {
             let concurrency = if wave.quiet { 1 } else { concurrency };
             let trials = stream::iter(wave.trials).map(async |planned: Planned| {
-                (planned.key, executor.run_trial(planned.plugin, planned.aim).await)
+                let Planned { plugin, aim, scope, key, .. } = planned;
+                (key, executor.run_trial(plugin, aim, scope).await)
             });
             let mut trials = std::pin::pin!(trials.buffer_unordered(concurrency));
             let mut confirming = false;
@@ -292,7 +321,10 @@ impl AttackPhase<'_> {
                             self.record_trial(key, outcome, whole).await;
                         }
                     }
-                    Some(None) => break,
+                    Some(None) => {
+                        self.has_dropped |= trials.size_hint() != (0, Some(0));
+                        break;
+                    }
                     None => {}
                 }
                 if confirming != executor.meter.is_confirming() {
@@ -308,6 +340,21 @@ impl AttackPhase<'_> {
         self.interrupted = executor.budget.is_stopped();
     }
 
+    /// Whether the target answered at first and does not answer a ping any more. Asked only if a trial got no answer.
+    async fn is_target_gone(&self, surveyed: &Surveyed, executor: &Executor<'_>) -> bool {
+        if self.interrupted {
+            return false;
+        }
+        if self.counts.answers().1 > 0 {
+            let ping = Box::pin(surveyed.is_gone(PING));
+            return executor.budget.or_stopped(ping).await.unwrap_or(false);
+        }
+        // A slow call is not an outage.
+        let is_silent = self.has_dropped && executor.meter.silence() >= SILENCE;
+        let ping = Box::pin(surveyed.is_gone(LAST_PING));
+        is_silent && executor.budget.or_stopped(ping).await.unwrap_or(false)
+    }
+
     async fn record_trial(&mut self, key: TrialKey, outcome: TrialOutcome, whole: bool) {
         let state = outcome.state;
         if whole {
@@ -318,6 +365,11 @@ impl AttackPhase<'_> {
         }
         let row = (state != TrialState::NotSent)
             .then(|| self.rows.of_trial(self.redteam_run.orders, &outcome));
+        let crash = crash_order(self.redteam_run.orders).zip(outcome.crash.as_ref());
+        let crash = crash.map(|(order, crash)| {
+            let hit = self.finding_writer.crash_hit(crash, &outcome.aim.place);
+            self.rows.of_crash(&order, &hit, crash)
+        });
         let record = self.finding_writer.record(key, outcome);
         // Resuming the run repeats what the target did not answer.
         let whole = whole && state != TrialState::Unanswered;
@@ -327,6 +379,11 @@ impl AttackPhase<'_> {
         match row {
             Some(row) => self.keep(row, whole).await,
             None => self.finished_trials += 1,
+        }
+        if let Some(row) = crash {
+            self.keep(row, whole).await;
+            // It was not planned.
+            self.finished_trials -= 1;
         }
         self.counts.add_trial(record);
     }
@@ -358,7 +415,7 @@ impl AttackPhase<'_> {
         (unanswered > 0).then_some(NotRun { what, why })
     }
 
-    async fn finish(self, setup: &Setup, surveyed: &Surveyed, ended: Ended) -> Outcome {
+    async fn finish(self, setup: &Setup, surveyed: &Surveyed, ended: Ended) -> RedteamOutcome {
         let Ended { not_run, changes, cut_short, is_gone, clock, started } = ended;
         let orders = self.redteam_run.orders;
         let mut summary = self.tally.finish(started.elapsed(), self.interrupted);
@@ -394,6 +451,9 @@ impl AttackPhase<'_> {
             silent: knowledge.silent.clone(),
             phases: clock.phases,
             calls: setup.budget.calls(),
+            tokens: setup.budget.tokens(),
+            cost: setup.budget.cost(),
+            takes_text: orders.receiver == Receiver::Model,
             seed: orders.seed,
             cut_short,
             unreachable,
@@ -409,6 +469,6 @@ impl AttackPhase<'_> {
         (self.listen)(Event::Finished(Arc::new(summary.clone())).into());
         let not_removed =
             setup.observer.with_planted(PlantedFiles::clear).unwrap_or_default().not_removed;
-        Outcome { summary, store_error, trials_run: self.trials_run, not_removed }
+        RedteamOutcome { summary, store_error, trials_run: self.trials_run, not_removed }
     }
 }

@@ -8,6 +8,9 @@ use quintain_evidence::trial_record::TrialKey;
 use quintain_redteam::attack::missing;
 use quintain_redteam::attack::{Aim, Hit, TargetView, listed};
 use quintain_redteam::orders::{Orders, PluginOrder};
+use quintain_redteam::suits::Receiver;
+
+use super::scope::Scope;
 
 /// A planned trial: one attack at one aim.
 pub(super) struct Planned {
@@ -15,6 +18,7 @@ pub(super) struct Planned {
     rank: usize,
     pub(super) plugin: usize,
     pub(super) aim: Arc<Aim>,
+    pub(super) scope: Scope,
     pub(super) key: TrialKey,
 }
 
@@ -53,18 +57,29 @@ impl Plan {
             if let Some(only) = &orders.only {
                 aims.retain(|aim| only.contains(&(what.clone(), aim.place.key())));
             }
-            aims.truncate(plugin.num_tests.unwrap_or(usize::MAX));
+            let takes_text = orders.receiver == Receiver::Model;
+            if !takes_text {
+                aims.truncate(plugin.num_tests.unwrap_or(usize::MAX));
+            }
+            let scopes = if takes_text {
+                Scope::of_prompts(orders, &plugin.attack)
+            } else {
+                vec![Scope::All]
+            };
+            let aims = scopes.into_iter().flat_map(|scope| {
+                aims.iter().map(move |aim| (scope, aim.clone())).collect::<Vec<_>>()
+            });
             let mut seen: HashMap<String, usize> = HashMap::new();
             let quiet = plugin.attack.wants_quiet();
             let last = plugin.attack.may_end_target();
             let wave = &mut plan.waves[2 * usize::from(last) + usize::from(quiet)];
             wave.quiet = quiet;
-            wave.trials.extend(aims.into_iter().enumerate().map(|(rank, aim)| {
+            wave.trials.extend(aims.enumerate().map(|(rank, (scope, aim))| {
                 let place = aim.place.key();
                 let nth = seen.entry(place.clone()).or_default();
                 *nth += 1;
                 let key = TrialKey { attack: what.clone(), place, nth: *nth - 1 };
-                Planned { rank, plugin: at, aim: Arc::new(aim), key }
+                Planned { rank, plugin: at, aim: Arc::new(aim), scope, key }
             }));
         }
         // The most promising aims of all attacks come first, so that a small budget covers every attack. Further

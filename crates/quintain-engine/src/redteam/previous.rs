@@ -19,7 +19,7 @@ use crate::store::{Run, Store, StoreError};
 /// The knowledge of a run, with the canary folder and the mark that it contains.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredKnowledge {
-    #[serde(rename = "ground")]
+    #[serde(alias = "ground")]
     pub canary_folder: Option<PathBuf>,
     /// The mark of what was planted in the target's folders.
     #[serde(default)]

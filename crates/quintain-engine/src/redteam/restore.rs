@@ -50,6 +50,7 @@ struct Before {
 }
 
 /// The files around a target before it was started.
+#[derive(Default)]
 pub(super) struct FileSnapshot {
     watched_paths: Vec<WatchedPath>,
     known: BTreeMap<PathBuf, Before>,

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use quintain_evidence::connection::{Launch, McpTarget};
+use quintain_evidence::connection::{Launch, McpTarget, Server};
 use secrecy::ExposeSecret as _;
 use url::{Host, Url};
 
-/// Folders on the command line or in the configured environment of a started target.
-pub fn declared(target: &McpTarget) -> Vec<PathBuf> {
+/// Folders on the command line or in the configured environment of a started target. `here` is the working directory of
+/// servers that name none.
+pub fn declared(target: &McpTarget, here: &Path) -> Vec<PathBuf> {
     let mut roots = Vec::new();
     for server in &target.servers {
         let (Launch::Command { args, env, cwd, .. } | Launch::Path { args, env, cwd, .. }) =
@@ -17,7 +18,7 @@ pub fn declared(target: &McpTarget) -> Vec<PathBuf> {
             continue;
         };
         let values = env.values().map(|value| value.expose_secret().to_owned());
-        roots.extend(folders(args, values, cwd.as_deref().unwrap_or(Path::new(""))));
+        roots.extend(folders(args, values, cwd.as_deref().unwrap_or(here)));
     }
     let mut seen = HashSet::new();
     roots.retain(|root| seen.insert(root.clone()));
@@ -40,14 +41,15 @@ fn folders(args: &[String], values: impl Iterator<Item = String>, base: &Path) -
     found
 }
 
-/// Working directories of the started servers.
-pub(super) fn working_folders(target: &McpTarget) -> Vec<PathBuf> {
-    let here = || std::env::current_dir().ok();
-    let of = |launch: &Launch| match launch {
-        Launch::Command { cwd, .. } | Launch::Path { cwd, .. } => cwd.clone().or_else(here),
+/// Working directories of the started servers; `here` is that of servers that name none.
+pub(super) fn working_folders(target: &McpTarget, here: &Path) -> Vec<PathBuf> {
+    let of = |server: &Server| match &server.launch {
+        Launch::Command { cwd, .. } | Launch::Path { cwd, .. } => {
+            cwd.as_deref().unwrap_or(here).canonicalize().ok()
+        }
         Launch::Url { .. } => None,
     };
-    target.servers.iter().filter_map(|server| of(&server.launch)?.canonicalize().ok()).collect()
+    target.servers.iter().filter_map(of).collect()
 }
 
 fn looks_like_path(value: &str) -> bool {
@@ -87,6 +89,11 @@ pub(super) fn location(target: &McpTarget) -> Location {
         is_local: urls.iter().all(|url| is_loopback(url)),
         is_remote: urls.iter().any(|url| is_web(url) && !is_loopback(url)),
     }
+}
+
+/// Whether a URL is one of another machine.
+pub(super) fn is_on_another_machine(url: &str) -> bool {
+    is_web(url) && !is_loopback(url)
 }
 
 /// Other URLs cannot be reached anyway.

@@ -57,6 +57,8 @@ impl Executor<'_> {
             }
             Action::Frame { bytes } => return self.frame(bytes).await,
             Action::Http(request) => evidence.exchanges.push(self.http(request).await),
+            Action::Chat(chat) => return self.converse(chat, attempt).await,
+            Action::Talk { chat, strategy } => return self.talk(chat, *strategy, attempt).await,
         }
         evidence
     }

@@ -9,8 +9,9 @@ use quintain_evidence::event::{Event, Phase};
 use quintain_evidence::redteam_report::{FileChange, NotRun};
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tool_call::ToolCall;
-use quintain_redteam::attack::{Capabilities, MarkKey};
+use quintain_redteam::attack::{Capabilities, Input, MarkKey};
 use quintain_redteam::knowledge::{Hints, Knowledge, aims, aims_in_modes};
+use quintain_redteam::opinion::Judge;
 use quintain_redteam::orders::IdentityOrder;
 use quintain_wire::destination::NotAllowed;
 
@@ -21,19 +22,20 @@ use super::gate::Gate;
 use super::identity_sessions::{IdentitySessions, with_env};
 use super::learn::{LearnContext, SHARE, broken_off, learn};
 use super::listener::Listener;
-use super::model::Proposals;
 use super::observer::Observer;
 use super::previous::StoredKnowledge;
+use super::proposals::Proposals;
 use super::restore::FileSnapshot;
 use super::roots::{self, location};
 use super::shims::Shims;
-use super::{ENV_CANARY, RedteamError, RedteamRun};
+use super::{AttackedTarget, ENV_CANARY, RedteamError, RedteamRun, text};
 use crate::eval::Stop;
 use crate::masked::Emitted;
 
 /// Everything that is set up for a run. Dropping it removes what was planted.
 pub(super) struct Setup {
-    target: McpTarget,
+    /// The MCP servers, if it attacks any.
+    target: Option<McpTarget>,
     pub(super) marks: MarkKey,
     pub(super) observer: Observer,
     pub(super) budget: Budget,
@@ -53,15 +55,21 @@ impl Setup {
         stop: Option<Stop>,
     ) -> Result<Self, RedteamError> {
         let orders = redteam_run.orders;
-        let budget = Budget::new(orders.budget_calls, orders.budget_time, stop);
-        let location = location(redteam_run.target);
+        let budget = Budget::new(orders, stop);
+        let target = match redteam_run.target {
+            AttackedTarget::Mcp(target) => target,
+            AttackedTarget::Text(target) => {
+                return Self::for_text(redteam_run, text::is_remote(target), budget);
+            }
+        };
+        let location = location(target);
         if location.is_remote && !redteam_run.orders.allow_remote {
             return Err(RedteamError::Remote);
         }
-        let mut target = redteam_run.target.clone();
+        let mut target = target.clone();
         let snapshot = FileSnapshot::take(&target, redteam_run.world);
         let policy = &redteam_run.world.policy;
-        let mut roots = roots::declared(&target);
+        let mut roots = roots::declared(&target, &redteam_run.world.cwd);
         // Canary files are planted in a root and next to it.
         roots.retain(|root| policy.file(root.parent().unwrap_or(root)).is_ok());
         let marks = random_key().map_err(RedteamError::CanaryFiles)?;
@@ -70,7 +78,7 @@ impl Setup {
             let state_dir = redteam_run.world.state_dir.as_deref();
             let mut planted = PlantedFiles::new(&roots, &marks, state_dir, git.as_deref())
                 .map_err(RedteamError::CanaryFiles)?;
-            let folders = roots::working_folders(&target).into_iter();
+            let folders = roots::working_folders(&target, &redteam_run.world.cwd).into_iter();
             for folder in folders.filter(|folder| policy.file(folder).is_ok()) {
                 // A target that uses a path as a plain file name writes to its working directory.
                 planted.watch(&folder, canary_files::DEPTH).map_err(RedteamError::CanaryFiles)?;
@@ -103,7 +111,7 @@ impl Setup {
         let sleep = redteam_run.world.commands().program("sleep", None, []).ok();
         let gate = Gate::new(orders.destructive, orders.budget_time, sleep);
         Ok(Self {
-            target,
+            target: Some(target),
             marks,
             observer: Observer::new(planted, shims, listener),
             budget,
@@ -117,11 +125,37 @@ impl Setup {
         })
     }
 
+    /// A target that takes text has no files, programs or sessions to observe.
+    fn for_text(
+        redteam_run: &RedteamRun<'_>,
+        is_remote: bool,
+        budget: Budget,
+    ) -> Result<Self, RedteamError> {
+        let orders = redteam_run.orders;
+        if is_remote && !orders.allow_remote {
+            return Err(RedteamError::Remote);
+        }
+        Ok(Self {
+            target: None,
+            marks: random_key().map_err(RedteamError::CanaryFiles)?,
+            observer: Observer::new(None, None, None),
+            budget,
+            snapshot: Mutex::new(FileSnapshot::default()),
+            gate: Arc::new(Gate::new(orders.destructive, orders.budget_time, None)),
+            roots: Vec::new(),
+            http: false,
+            is_local: !is_remote,
+            env_canary: None,
+            not_run: None,
+        })
+    }
+
     /// Opens one set of sessions per identity. Without identities, uses the target as configured.
     pub(super) async fn sessions_by_identity(
         &self,
         redteam_run: &RedteamRun<'_>,
     ) -> Result<Vec<IdentitySessions>, RedteamError> {
+        let Some(target) = &self.target else { return Ok(Vec::new()) };
         let own = IdentityOrder { name: "default".to_owned(), ..IdentityOrder::default() };
         let orders = &redteam_run.orders.identities;
         let orders: Vec<&IdentityOrder> =
@@ -130,14 +164,8 @@ impl Setup {
         for order in orders {
             let shim_folder = self.observer.shim_folder();
             sessions_by_identity.push(
-                IdentitySessions::open(
-                    &self.target,
-                    order,
-                    redteam_run.world,
-                    shim_folder,
-                    &self.gate,
-                )
-                .await?,
+                IdentitySessions::open(target, order, redteam_run.world, shim_folder, &self.gate)
+                    .await?,
             );
         }
         Ok(sessions_by_identity)
@@ -215,6 +243,9 @@ impl Setup {
             let calls = stored_knowledge.proposed.clone();
             return Proposals { calls, ..Proposals::default() };
         }
+        if self.target.is_none() {
+            return Proposals::default();
+        }
         let Some(order) =
             redteam_run.orders.model.as_ref().filter(|_| redteam_run.orders.only.is_none())
         else {
@@ -227,7 +258,7 @@ impl Setup {
             let why = self.budget.why().unwrap_or_else(|| "interrupted".to_owned());
             Proposals::none(order, why)
         });
-        clock.end_phase("propose", self.budget.calls());
+        clock.end_phase("propose", None);
         proposals
     }
 
@@ -271,8 +302,10 @@ impl Setup {
         &self,
         redteam_run: &RedteamRun<'_>,
         sessions_by_identity: &[IdentitySessions],
+        input: Option<Input>,
     ) -> Capabilities {
-        let has_auth = redteam_run.target.servers.iter().any(|server| match &server.launch {
+        let servers = self.target.iter().flat_map(|target| &target.servers);
+        let has_auth = servers.into_iter().any(|server| match &server.launch {
             Launch::Url { headers, auth, .. } => {
                 !matches!(auth, Auth::None) || headers.iter().any(|(name, _)| names_a_secret(name))
             }
@@ -294,6 +327,12 @@ impl Setup {
                 .collect(),
             destructive: redteam_run.orders.destructive.is_allowed(),
             env_canary: self.env_canary.clone(),
+            input,
+            judge: redteam_run
+                .orders
+                .judge
+                .clone()
+                .map(|model| Judge { model, samples: redteam_run.orders.judge_samples }),
             given: redteam_run.orders.tokens.iter().map(|(given, _)| *given).collect(),
         }
     }

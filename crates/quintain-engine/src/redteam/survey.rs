@@ -20,14 +20,14 @@ use super::learn;
 use super::raw::RawConnections;
 use super::setup::Setup;
 use super::silent_tools::SilentTools;
+use super::speaker::Speaker;
+use super::text::TextSender;
 use super::trial_plan::{RandomValues, TrialPlan};
 use super::{RedteamError, RedteamRun};
 use crate::masked::Emitted;
 
 /// Time limit for closing all sessions.
 const CLOSE: Duration = Duration::from_secs(1);
-/// Time limit of the ping at the end. Generous, since a busy machine is not an outage.
-const PING: Duration = Duration::from_secs(5);
 
 /// What is known about a target before the attack.
 pub(super) struct Surveyed {
@@ -57,11 +57,14 @@ impl Surveyed {
             Some(first) => budget.within(first.survey()).await.unwrap_or_default(),
             None => Vec::new(),
         };
-        clock.end_phase("survey", setup.budget.calls());
+        // The requests of a survey do not count as calls.
+        clock.end_phase("survey", None);
         listen(Event::Phase(Phase::Learn).into());
         let knowledge = setup.learn(redteam_run, &sessions_by_identity, &surfaces).await;
-        clock.end_phase("learn", setup.budget.calls());
-        let capabilities = setup.capabilities(redteam_run, &sessions_by_identity);
+        clock.end_phase("learn", Some(setup.budget.calls()));
+        let input = redteam_run.target.as_text();
+        let input = input.map(|target| TextSender::of(target, redteam_run.orders).input());
+        let capabilities = setup.capabilities(redteam_run, &sessions_by_identity, input);
         Ok(Self { sessions_by_identity, surfaces, knowledge, capabilities })
     }
 
@@ -71,11 +74,11 @@ impl Surveyed {
         let _ = tokio::time::timeout(CLOSE, closing).await;
     }
 
-    /// Whether the target does not answer even a ping.
-    pub(super) async fn is_gone(&self) -> bool {
+    /// Whether the target does not answer even a ping within `limit`.
+    pub(super) async fn is_gone(&self, limit: Duration) -> bool {
         let Some(first) = self.sessions_by_identity.first() else { return false };
         let ping = learn::ping();
-        let asked = tokio::time::timeout(PING, first.step(&ping)).await;
+        let asked = tokio::time::timeout(limit, first.step(&ping)).await;
         asked.map_or(true, |exchange| match &exchange.outcome {
             Outcome::Closed { .. } | Outcome::TimedOut { .. } => true,
             Outcome::Refused { why } => is_unreachable(why),
@@ -111,11 +114,13 @@ impl Surveyed {
 
     pub(super) fn executor<'a>(
         &'a self,
-        redteam_run: &'a RedteamRun<'_>,
+        redteam_run: &'a RedteamRun<'a>,
         setup: &'a Setup,
         view: &'a TargetView<'a>,
+        speaker: Speaker<'a>,
     ) -> Executor<'a> {
         Executor {
+            speaker,
             sessions_by_identity: &self.sessions_by_identity,
             world: redteam_run.world,
             orders: redteam_run.orders,

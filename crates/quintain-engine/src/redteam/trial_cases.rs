@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use quintain_evidence::evidence::Evidence;
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::finding::Confidence;
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Component, Grade, PromptText, TargetName};
 use quintain_evidence::trial_record::TrialState;
 use quintain_evidence::verdict::Verdict;
-use quintain_redteam::attack::Hit;
+use quintain_redteam::attack::{Hit, Tried};
 use quintain_redteam::orders::{Orders, PluginOrder};
 use serde_json::{Map, Value, json};
 
@@ -58,11 +58,22 @@ impl TrialCases {
         strategies.dedup();
         let sent = Sent {
             evidence: shown.map(|one| one.evidence.clone()).unwrap_or_default(),
-            prompt: shown.and_then(|one| serde_json::to_value(one.attempt.action.steps()).ok()),
+            prompt: shown.and_then(prompt_of),
             strategy: shown.map(|one| name(one.attempt.set)),
             strategies,
         };
         self.row(plugin, &place, bad.map(|one| &one.hit), sent, outcome.state)
+    }
+
+    /// The row of a crash, which is reported as an attack of its own.
+    pub(super) fn of_crash(&mut self, order: &PluginOrder, hit: &Hit, crash: &Tried) -> CaseResult {
+        let place = hit.place.as_ref().map(ToString::to_string).unwrap_or_default();
+        let sent = Sent {
+            evidence: crash.evidence.clone(),
+            prompt: serde_json::to_value(crash.attempt.action.steps()).ok(),
+            ..Sent::default()
+        };
+        self.row(order, &place, Some(hit), sent, TrialState::Answered)
     }
 
     fn row(
@@ -78,7 +89,10 @@ impl TrialCases {
         self.next += 1;
         let id = plugin.attack.meta().id;
         let bad = hit.filter(|hit| hit.confidence == Confidence::Confirmed);
-        let prompt = prompt.map(|value| value.to_string()).unwrap_or_default();
+        let prompt = match prompt {
+            Some(Value::String(text)) => text,
+            other => other.map(|value| value.to_string()).unwrap_or_default(),
+        };
         let vars = Map::from_iter([("prompt".to_owned(), Value::from(prompt.clone()))]);
         let assertion = json!({"type": format!("quintain:redteam:{id}"), "metric": id});
         let status = match (bad, state) {
@@ -103,10 +117,10 @@ impl TrialCases {
             metadata["strategiesTried"] = strategies.into();
         }
         let named: BTreeMap<String, f64> = BTreeMap::from([(id.to_owned(), score)]);
-        let response = if evidence.exchanges.is_empty() {
-            Response::default()
-        } else {
-            Response::of_mcp(&evidence)
+        let response = match evidence.last() {
+            None => Response::default(),
+            Some(last) if is_prompt(last) => text_response(last),
+            Some(_) => Response::of_mcp(&evidence),
         };
         let latency = evidence.exchanges.iter().map(|one| one.took.as_secs_f64() * 1e3).sum();
         CaseResult {
@@ -139,5 +153,32 @@ impl TrialCases {
             attempts: 1,
             graded: None,
         }
+    }
+}
+
+/// What an attempt sent: requests, or the text that a target takes.
+fn prompt_of(tried: &Tried) -> Option<Value> {
+    match tried.last().filter(|last| is_prompt(last)) {
+        Some(last) => last.sent.get("prompt").cloned(),
+        None => serde_json::to_value(tried.attempt.action.steps()).ok(),
+    }
+}
+
+/// Whether an exchange is one with a target that takes text.
+fn is_prompt(exchange: &Exchange) -> bool {
+    exchange.sent.get("prompt").is_some_and(Value::is_string)
+}
+
+/// The response of a target that takes text.
+fn text_response(exchange: &Exchange) -> Response {
+    let Outcome::Reply(reply) = &exchange.outcome else {
+        return Response::failed(exchange.outcome.failure().unwrap_or_default());
+    };
+    Response {
+        output: reply.get("output").cloned().unwrap_or_default(),
+        raw: reply.get("raw").cloned(),
+        token_usage: reply.get("tokenUsage").cloned(),
+        cost: reply.get("cost").and_then(Value::as_f64),
+        ..Response::default()
     }
 }

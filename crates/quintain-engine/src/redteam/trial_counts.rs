@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use quintain_evidence::finding::Finding;
 use quintain_evidence::redteam_report::{AttackReport, ToolCoverage};
 use quintain_evidence::surface::Surface;
-use quintain_evidence::trial_record::{TrialKey, TrialRecord, TrialState};
+use quintain_evidence::trial_record::{PromptCount, TrialKey, TrialRecord, TrialState};
 use quintain_redteam::attack::TargetView;
+use quintain_redteam::attacks::CRASH_ATTACK;
 use quintain_redteam::knowledge::Knowledge;
 use quintain_redteam::orders::Orders;
 use quintain_redteam::summary::{described, interval};
 
-use super::findings::Findings;
+use super::findings::{Findings, crash_order};
 use super::plan::{Plan, is_able};
+use super::prompt_counts::pass_at;
 
 /// Counts trials, new ones and those of the interrupted run alike.
 #[derive(Default)]
@@ -24,6 +26,8 @@ pub(super) struct TrialCounts {
     /// Number of trials that the target answered, and of those that it did not answer.
     answered: usize,
     unanswered: usize,
+    /// For targets that take text: how often each prompt of an attack worked.
+    prompts: BTreeMap<String, Vec<PromptCount>>,
 }
 
 impl TrialCounts {
@@ -67,7 +71,11 @@ impl TrialCounts {
     pub(super) fn add_trial(&mut self, record: TrialRecord) {
         let attack = self.attack(&record.key.attack);
         attack.attempts += record.attempts;
+        let prompts = record.prompts.as_deref().unwrap_or_default();
         match record.state {
+            TrialState::Answered if record.prompts.is_some() => {
+                attack.trials += prompts.iter().map(|count| count.sent).sum::<usize>();
+            }
             TrialState::Answered => attack.trials += 1,
             TrialState::Unanswered => attack.unanswered += 1,
             TrialState::NotSent => {}
@@ -78,14 +86,28 @@ impl TrialCounts {
             return;
         }
         let attack = self.attack(&record.key.attack);
-        attack.hits += usize::from(record.hit);
+        match &record.prompts {
+            Some(prompts) => {
+                attack.hits += prompts.iter().map(|count| count.hits).sum::<usize>();
+                let all = self.prompts.entry(record.key.attack.clone()).or_default();
+                all.extend(prompts.iter().copied());
+            }
+            None => attack.hits += usize::from(record.hit),
+        }
         if let Some(tool) = record.place.tool() {
             let argument = record.place.argument().unwrap_or_default();
             let key = (record.place.server().to_owned(), tool.to_owned(), argument);
             let tried = self.coverage.entry(key).or_default();
             if !tried.contains(&record.key.attack) {
-                tried.push(record.key.attack);
+                tried.push(record.key.attack.clone());
             }
+        }
+        let is_crash = |one: &Finding| one.rule == CRASH_ATTACK;
+        if record.key.attack != CRASH_ATTACK && record.findings.iter().any(is_crash) {
+            // Another attack found it; it counts as a trial of the attack that it is reported as.
+            let attack = self.attack(CRASH_ATTACK);
+            attack.trials += 1;
+            attack.hits += 1;
         }
         record.findings.into_iter().for_each(|finding| self.findings.add(finding));
     }
@@ -118,11 +140,15 @@ impl TrialCounts {
         knowledge: &Knowledge,
     ) -> (Vec<Finding>, Vec<AttackReport>, Vec<ToolCoverage>) {
         let mut attacks = Vec::new();
-        for plugin in &orders.plugins {
+        let requested = orders.plugins.iter().any(|one| one.attack.meta().id == CRASH_ATTACK);
+        let crash = crash_order(orders).filter(|_| !requested);
+        for plugin in orders.plugins.iter().chain(&crash) {
             let Some(mut report) = self.attacks.remove(plugin.attack.meta().id) else { continue };
             report.rate =
                 if report.trials == 0 { 0.0 } else { report.hits as f64 / report.trials as f64 };
             report.interval = interval(report.hits, report.trials);
+            let prompts = self.prompts.get(plugin.attack.meta().id);
+            report.pass_at = prompts.map(|counts| pass_at(counts)).unwrap_or_default();
             report.about = described(&plugin.attack);
             attacks.push(report);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use quintain_evidence::trial_record::TrialState;
+use quintain_evidence::trial_record::{PromptCount, TrialState};
 use quintain_redteam::attack::{Aim, Hit, Tried};
 
 /// The result of one trial.
@@ -18,6 +18,8 @@ pub(super) struct TrialOutcome {
     pub(super) last: Option<Tried>,
     pub(super) crash: Option<Tried>,
     pub(super) state: TrialState,
+    /// How often each prompt worked, for targets that take text.
+    pub(super) prompts: Option<Vec<PromptCount>>,
 }
 
 /// A hit after confirmation.

@@ -9,12 +9,14 @@ use quintain_evidence::finding::Place;
 use quintain_evidence::probe::{PlannedStep, Probe, Step};
 use quintain_evidence::redteam_report::NotRun;
 use quintain_redteam::attack::{
-    Action, Aim, AnyAttack, Attempt, Brief, CanaryFiles, Listener, MarkKey, Nonce, TargetView,
+    Action, Aim, AnyAttack, Attempt, Brief, CanaryFiles, Hostile, Listener, MarkKey, Nonce,
+    TargetView,
 };
 use quintain_redteam::orders::{Orders, PluginOrder};
 use quintain_redteam::strategies::{Reach, Receiver, StrategyKind, Tactic};
 
 use super::plan::Planned;
+use super::scope::Scope;
 
 /// Maximum number of versions of one attempt that a strategy may add.
 const MAX_VERSIONS: usize = 4;
@@ -30,10 +32,19 @@ const TOO_LONG: f64 = 1.5;
 const MAX_SAMPLE: usize = 200;
 /// Size of the range of set numbers for each strategy.
 const SETS: usize = 10_000;
+/// Size of the range of set numbers for each repetition.
+const REPETITION: usize = 100_000_000;
+/// Maximum number of prompts that a strategy turns into conversations, unless the suite sets it.
+const MAX_TALKS: usize = 2;
+
+/// The number of a set without its repetition, and the number of the repetition.
+pub(super) fn repetition_of(set: usize) -> (usize, usize) {
+    (set % REPETITION, set / REPETITION)
+}
 
 /// The strategy that rewrote the attempts of a set; `None` if they are unchanged.
 pub(super) fn strategy_of(orders: &Orders, set: usize) -> Option<&str> {
-    let at = (set / SETS).checked_sub(1)?;
+    let at = (set % REPETITION / SETS).checked_sub(1)?;
     orders.strategies.get(at).map(Tactic::id)
 }
 
@@ -69,11 +80,14 @@ impl RandomValues {
     }
 }
 
-/// Strategies that cannot be applied to tool arguments, and why.
+/// Strategies that cannot be applied to the target, and why.
 pub(super) fn skipped(orders: &Orders) -> Vec<NotRun> {
-    let why = |tactic: &Tactic| match tactic.check(Receiver::Arguments) {
+    let why = |tactic: &Tactic| match tactic.check(orders.receiver) {
         Err(why) => Some(why.to_string()),
-        Ok(()) if matches!(tactic.kind(), StrategyKind::Talk(_)) => {
+        Ok(())
+            if orders.receiver == Receiver::Arguments
+                && matches!(tactic.kind(), StrategyKind::Talk(_)) =>
+        {
             Some("needs a conversation, which an MCP server does not have".to_owned())
         }
         Ok(()) => None,
@@ -86,7 +100,16 @@ pub(super) fn skipped(orders: &Orders) -> Vec<NotRun> {
 
 impl TrialPlan<'_> {
     /// The attempts of a trial. The same turn returns the same attempts; marks and numbers differ between turns.
-    pub(super) fn attempts(&self, plugin: &PluginOrder, aim: &Aim, turn: usize) -> Vec<Attempt> {
+    pub(super) fn attempts(
+        &self,
+        plugin: &PluginOrder,
+        aim: &Aim,
+        turn: usize,
+        scope: Scope,
+    ) -> Vec<Attempt> {
+        if scope != Scope::All {
+            return self.prompts(plugin, aim, turn, scope);
+        }
         let mut attempts = Vec::new();
         let off = |tactic: &Tactic| matches!(tactic.kind(), StrategyKind::Keep { enabled: false });
         if !self.orders.strategies.iter().any(off) {
@@ -133,8 +156,9 @@ impl TrialPlan<'_> {
         if per_call < SLOW || planned.is_empty() {
             return None;
         }
-        let count =
-            |one: &Planned| self.attempts(&self.orders.plugins[one.plugin], &one.aim, 0).len();
+        let count = |one: &Planned| {
+            self.attempts(&self.orders.plugins[one.plugin], &one.aim, 0, one.scope).len()
+        };
         // Estimate the number of attempts from a sample.
         let sample = planned.len().min(MAX_SAMPLE);
         let attempts: usize = planned.iter().take(sample).map(count).sum();
@@ -154,6 +178,50 @@ impl TrialPlan<'_> {
                 share * 100.0
             ),
         })
+    }
+
+    /// The attempts of a trial on a target that takes text, repeated as often as ordered.
+    fn prompts(&self, plugin: &PluginOrder, aim: &Aim, turn: usize, scope: Scope) -> Vec<Attempt> {
+        let repetitions = if turn == 0 { self.orders.prompts.repeat.unwrap_or(1) } else { 1 };
+        let repeated = (0..repetitions).flat_map(|repetition| {
+            let mut attempts = self.prompts_once(plugin, aim, (turn, repetition), scope);
+            attempts.iter_mut().for_each(|attempt| attempt.set += repetition * REPETITION);
+            attempts
+        });
+        repeated.collect()
+    }
+
+    fn prompts_once(
+        &self,
+        plugin: &PluginOrder,
+        aim: &Aim,
+        (turn, repetition): (usize, usize),
+        scope: Scope,
+    ) -> Vec<Attempt> {
+        let name = match scope {
+            Scope::Strategy(at) => format!("{turn}.{repetition}/{at}"),
+            Scope::All | Scope::Plain => format!("{turn}.{repetition}"),
+        };
+        let brief = self.brief(plugin, aim, &name);
+        let mut attempts = plugin.attack.attempts(aim, &brief);
+        self.drawn.record(&attempts, brief.drawn());
+        let tactic = match scope {
+            Scope::Strategy(at) => self.orders.strategies.get(at).map(|tactic| (at, tactic)),
+            Scope::All | Scope::Plain => None,
+        };
+        let is_talk = tactic.is_some_and(|(_, one)| matches!(one.kind(), StrategyKind::Talk(_)));
+        let of_strategy = tactic.and_then(|(_, tactic)| tactic.num_tests);
+        let most =
+            of_strategy.or(plugin.num_tests).unwrap_or(if is_talk { MAX_TALKS } else { SETS });
+        let sets: BTreeSet<usize> = attempts.iter().map(|attempt| attempt.set).collect();
+        if let Some(end) = sets.into_iter().nth(most) {
+            attempts.retain(|attempt| attempt.set < end);
+        }
+        match tactic {
+            Some((at, tactic)) if is_talk => talked(attempts, at, tactic),
+            Some((at, tactic)) => rewritten_chats(&attempts, at, tactic, self.orders.seed),
+            None => attempts,
+        }
     }
 
     fn brief(&self, plugin: &PluginOrder, aim: &Aim, turn: &str) -> Brief<'_> {
@@ -199,4 +267,70 @@ impl TrialPlan<'_> {
         });
         attempts.collect()
     }
+}
+
+/// The attempts with conversations instead of hostile messages. What is only for comparison stays.
+fn talked(attempts: Vec<Attempt>, at: usize, tactic: &Tactic) -> Vec<Attempt> {
+    let can_talk = |attempt: &Attempt| match attempt.action.chat().map(|chat| &chat.hostile) {
+        Some(Hostile::Variable(_)) | None => false,
+        Some(Hostile::Last | Hostile::First | Hostile::Nothing) => true,
+    };
+    let attempts = attempts.into_iter().filter(can_talk).map(|mut attempt| {
+        attempt.form = format!("{}, {}", attempt.form, tactic.id());
+        attempt.set += (at + 1) * SETS;
+        if let Action::Chat(chat) = &attempt.action
+            && chat.hostile != Hostile::Nothing
+        {
+            attempt.action = Action::Talk { chat: chat.clone(), strategy: at };
+        }
+        attempt
+    });
+    attempts.collect()
+}
+
+/// The attempts with rewritten hostile texts, in as many versions as the strategy makes. What is only for comparison stays.
+fn rewritten_chats(plain: &[Attempt], at: usize, tactic: &Tactic, seed: u64) -> Vec<Attempt> {
+    let mut attempts = Vec::new();
+    let mut sets: Vec<usize> = plain.iter().map(|attempt| attempt.set).collect();
+    sets.dedup();
+    for set in sets {
+        let of_set: Vec<(&Attempt, Vec<String>)> = plain
+            .iter()
+            .filter(|attempt| attempt.set == set)
+            .map(|attempt| (attempt, versions(attempt, tactic, seed)))
+            .collect();
+        let count = of_set.iter().map(|(_, versions)| versions.len()).max().unwrap_or(0);
+        for version in 0..count.min(MAX_VERSIONS) {
+            for (attempt, versions) in &of_set {
+                let Action::Chat(chat) = &attempt.action else { continue };
+                let text = versions.get(version).or(versions.last());
+                let chat = match text {
+                    Some(text) => chat.clone().with_hostile_text(text.as_str()),
+                    None => chat.clone(),
+                };
+                attempts.push(Attempt {
+                    form: format!("{}, {}", attempt.form, tactic.id()),
+                    set: (at + 1) * SETS + set * MAX_VERSIONS + version,
+                    payload: chat.hostile_text().map(Into::into),
+                    action: Action::Chat(chat),
+                    ..(*attempt).clone()
+                });
+            }
+        }
+    }
+    attempts
+}
+
+/// The versions of the hostile text of an attempt.
+fn versions(attempt: &Attempt, tactic: &Tactic, seed: u64) -> Vec<String> {
+    let Some(text) = attempt.action.chat().and_then(|chat| chat.hostile_text()) else {
+        return Vec::new();
+    };
+    let probe = Probe::Text(text.to_owned());
+    let versions = tactic.rewrite(&probe, Reach::All, seed).unwrap_or_default().into_iter();
+    let text = |probe| match probe {
+        Probe::Text(text) => Some(text),
+        Probe::Steps(_) => None,
+    };
+    versions.filter_map(text).collect()
 }

@@ -80,10 +80,10 @@ pub(super) fn watched_paths(target: &McpTarget, world: &World) -> Vec<WatchedPat
         all.extend(hidden(&home).into_iter().map(|path| WatchedPath::around(path, 1)));
         all.push(WatchedPath::around(home, 1));
     }
-    all.extend(roots::declared(target).into_iter().map(|root| WatchedPath::around(root, 2)));
-    all.extend(
-        roots::working_folders(target).into_iter().map(|folder| WatchedPath::around(folder, 1)),
-    );
+    let roots = roots::declared(target, &world.cwd).into_iter();
+    all.extend(roots.map(|root| WatchedPath::around(root, 2)));
+    let folders = roots::working_folders(target, &world.cwd).into_iter();
+    all.extend(folders.map(|folder| WatchedPath::around(folder, 1)));
     all.retain(|watched| world.policy.file(&watched.path).is_ok());
     for watched in &mut all {
         watched.excluded.extend(world.state_dir.clone());

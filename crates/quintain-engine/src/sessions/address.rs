@@ -84,7 +84,10 @@ fn stdio(
         env.insert(name.clone(), value.expose_secret().to_owned());
     }
     let env = env.into_iter().collect();
-    Ok(Address::Stdio(StdioConfig { command, args, env, cwd: cwd.map(Path::to_owned) }))
+    // A server that names no folder starts in that of the request, not in that of this process.
+    let here = || Some(world.cwd.clone()).filter(|here| !here.as_os_str().is_empty());
+    let cwd = cwd.map(Path::to_owned).or_else(here);
+    Ok(Address::Stdio(StdioConfig { command, args, env, cwd }))
 }
 
 fn parse(url: &str) -> Result<Url, String> {

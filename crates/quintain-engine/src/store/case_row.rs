@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::graded::GradedTrace;
 use quintain_evidence::response::Response;
-use quintain_evidence::result::{CaseResult, CaseStatus, Grade, Place, PromptText, TargetName};
+use quintain_evidence::result::{
+    CaseResult, CaseStatus, Grade, PromptText, SourcePlace, TargetName,
+};
 use quintain_evidence::run_diff::{self, vars_hash};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sqlx::Row as _;
 
 use super::pack::{self, Packed, Packer};
+use super::records::{AnswerRow, TraceRow};
 use super::sqlite::Row;
 use super::{StoreError, index, number};
 use crate::masked::MaskedCase;
@@ -30,6 +33,8 @@ pub(super) struct CaseRow {
     pub(super) vars_hash: i64,
     pub(super) result: Packed,
     pub(super) evidence: Packed,
+    pub(super) answers: Vec<AnswerRow>,
+    pub(super) trace: Option<TraceRow>,
 }
 
 /// A case of a run that has a result.
@@ -56,7 +61,7 @@ struct Rest<'a> {
     vars: &'a Map<String, Value>,
     test: &'a Value,
     #[serde(skip_serializing_if = "Option::is_none")]
-    place: &'a Option<Place>,
+    place: &'a Option<SourcePlace>,
     named_scores: &'a BTreeMap<String, f64>,
     response: Response,
     /// `raw` of the response equals the result of the last exchange, so it is not stored twice.
@@ -80,7 +85,7 @@ struct Stored {
     prompt: PromptText,
     vars: Map<String, Value>,
     test: Value,
-    place: Option<Place>,
+    place: Option<SourcePlace>,
     named_scores: BTreeMap<String, f64>,
     response: Response,
     #[serde(default)]
@@ -141,6 +146,9 @@ impl CaseRow {
             attempts: *attempts,
             graded,
         });
+        let answers = evidence.answers.iter();
+        let answers = answers.map(|answer| AnswerRow::of(answer, Some(*ordinal))).collect();
+        let trace = graded.as_deref().map(TraceRow::of);
         let mut packed = [Packed::json(&rest)?, Packed::json(&case.part(|_| evidence))?];
         packed.iter_mut().for_each(|packed| packed.shrink(packer));
         let [result, evidence] = packed;
@@ -159,6 +167,8 @@ impl CaseRow {
             vars_hash: vars_hash(vars).cast_signed(),
             result,
             evidence,
+            answers,
+            trace,
         })
     }
 }

@@ -10,6 +10,7 @@ use super::case_row::CaseRow;
 use super::findings::FindingRow;
 use super::heartbeat;
 use super::pack::{Packed, Packer};
+use super::records::AnswerRow;
 use super::sqlite::{BEGIN, Connection};
 use super::{RunEnd, RunKind, RunState, number, sql};
 use crate::masked::MaskedCase;
@@ -29,25 +30,8 @@ pub(super) enum Change {
     Case(MaskedCase),
     Knowledge(Packed),
     Trial(TrialKey, Packed),
-    Answer {
-        key: String,
-        model: Option<String>,
-        cost: Option<f64>,
-        duration_ms: f64,
-        content: Packed,
-    },
-    Trace {
-        ordinal: i64,
-        name: String,
-        content: Packed,
-    },
-    Score {
-        ordinal: i64,
-        metric: String,
-        score: Option<f64>,
-        passed: Option<bool>,
-        content: Packed,
-    },
+    /// An answer that belongs to no case.
+    Answer(AnswerRow, Packed),
     /// More is known of the run.
     Info(Packed),
     /// The run came to nothing and is forgotten.
@@ -74,6 +58,7 @@ pub(super) struct Finish {
     pub(super) end: RunEnd,
     /// Passed, failed, errored.
     pub(super) counts: [i64; 3],
+    pub(super) duration_ms: f64,
     pub(super) summary: Packed,
     pub(super) findings: Vec<FindingRow>,
 }
@@ -124,9 +109,7 @@ impl Change {
             Self::Surface { surfaces: content, .. }
             | Self::Knowledge(content)
             | Self::Trial(_, content)
-            | Self::Answer { content, .. }
-            | Self::Trace { content, .. }
-            | Self::Score { content, .. }
+            | Self::Answer(_, content)
             | Self::Info(content) => vec![content],
             Self::Resume { .. } | Self::Begin | Self::Case(_) | Self::Discard => Vec::new(),
         }
@@ -259,6 +242,14 @@ async fn put_cases(connection: &mut Connection, run: i64, rows: &[CaseRow]) -> s
             put(connection, sql::PUT_CASE, run, std::slice::from_ref(row)).await?;
         }
     }
+    for row in rows {
+        for answer in &row.answers {
+            answer.insert(connection, run, None).await?;
+        }
+        if let Some(trace) = &row.trace {
+            trace.insert(connection, run, row.ordinal).await?;
+        }
+    }
     Ok(())
 }
 
@@ -294,6 +285,7 @@ async fn write(connection: &mut Connection, run: i64, change: &Change) -> sqlx::
         // Already handled by `commit`.
         Change::Start(_) | Change::Resume { .. } | Change::Case(_) => return Ok(()),
         Change::Finish(finish) => return end(connection, run, finish).await,
+        Change::Answer(row, content) => return row.insert(connection, run, Some(content)).await,
         Change::Begin => sqlx::query(sql::SET_STATE).bind(RunState::Running.word()).bind(run),
         Change::Surface { target, surfaces } => {
             sqlx::query(sql::PUT_SURFACES).bind(run).bind(target).bind(surfaces.bytes())
@@ -306,23 +298,6 @@ async fn write(connection: &mut Connection, run: i64, change: &Change) -> sqlx::
             .bind(&key.attack)
             .bind(&key.place)
             .bind(number(key.nth))
-            .bind(content.bytes()),
-        Change::Answer { key, model, cost, duration_ms, content } => sqlx::query(sql::PUT_ANSWER)
-            .bind(run)
-            .bind(key)
-            .bind(model)
-            .bind(cost)
-            .bind(duration_ms)
-            .bind(content.bytes()),
-        Change::Trace { ordinal, name, content } => {
-            sqlx::query(sql::PUT_TRACE).bind(run).bind(ordinal).bind(name).bind(content.bytes())
-        }
-        Change::Score { ordinal, metric, score, passed, content } => sqlx::query(sql::PUT_SCORE)
-            .bind(run)
-            .bind(ordinal)
-            .bind(metric)
-            .bind(score)
-            .bind(passed)
             .bind(content.bytes()),
         Change::Info(content) => sqlx::query(sql::SET_INFO).bind(content.bytes()).bind(run),
         Change::Discard => sqlx::query(sql::DELETE_RUN).bind(run),
@@ -360,11 +335,11 @@ async fn start(connection: &mut Connection, new: &Start, token: &str) -> sqlx::R
 }
 
 async fn end(connection: &mut Connection, run: i64, finish: &Finish) -> sqlx::Result<()> {
-    let Finish { end, counts: [passed, failed, errored], summary, findings } = finish;
+    let Finish { end, counts: [passed, failed, errored], duration_ms, summary, findings } = finish;
     let query = sqlx::query(sql::SET_STATE).bind(RunState::Ended(*end).word()).bind(run);
     query.execute(&mut *connection).await?;
-    let query = sqlx::query(sql::SET_COUNTS).bind(passed).bind(failed).bind(errored).bind(run);
-    query.execute(&mut *connection).await?;
+    let query = sqlx::query(sql::SET_COUNTS).bind(passed).bind(failed).bind(errored);
+    query.bind(duration_ms).bind(run).execute(&mut *connection).await?;
     let query = sqlx::query(sql::SET_SUMMARY).bind(summary.bytes()).bind(run);
     query.execute(&mut *connection).await?;
     // Remove findings that the run stored before it was resumed.
@@ -374,5 +349,6 @@ async fn end(connection: &mut Connection, run: i64, finish: &Finish) -> sqlx::Re
     for finding in findings {
         finding.insert(connection, run).await?;
     }
+    sqlx::query(sql::SET_FINDINGS).bind(run).execute(connection).await?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use sqlx::Connection as _;
 
 use super::findings::FindingRow;
 use super::pack::{self, Packed, Packer};
-use super::schema::{TABLES, THIRD, VERSION, run, version};
+use super::schema::{FOURTH, TABLES, THIRD, VERSION, run, version};
 use super::sqlite::{BEGIN, Connection};
 use super::{RunEnd, RunState, index, sql};
 
@@ -57,6 +57,20 @@ pub(super) const RENAME: &[&str] = &[
     "UPDATE runs SET state = 'running' WHERE state = 'open'",
 ];
 
+/// From version 3 to 4, before the new tables: nothing wrote the old tables of traces and scores.
+pub(super) const REPLACE: &[&str] = &[
+    "DROP TABLE traces",
+    "DROP TABLE scores",
+    "ALTER TABLE answers RENAME TO answers_of_version_3",
+];
+
+/// The same, after them. Only red-team runs stored answers: calls that a model proposed.
+pub(super) const REFILL: &[&str] = &[
+    "INSERT INTO answers (run, ordinal, key, kind, model, cost, duration_ms, content)
+        SELECT run, -1, key, 'web', model, cost, duration_ms, content FROM answers_of_version_3",
+    "DROP TABLE answers_of_version_3",
+];
+
 /// Migrates the file to the current version. Several processes may try concurrently; only the one that migrates an
 /// existing file calls `migrating`, with the number of runs.
 pub(super) async fn migrate(
@@ -69,30 +83,35 @@ pub(super) async fn migrate(
     match found {
         Some(version) if version >= VERSION => return Ok(()),
         Some(version) => {
-            migrating(count(&mut transaction).await?);
+            migrating(count(&mut transaction, version).await?);
             from_version(&mut transaction, version).await?;
         }
-        None => run(&mut transaction, &[TABLES, THIRD]).await?,
+        None => run(&mut transaction, &[TABLES, THIRD, FOURTH]).await?,
     }
     sqlx::query(sql::SET_VERSION).bind(VERSION).execute(&mut *transaction).await?;
     transaction.commit().await
 }
 
 /// The number of runs in a file of an earlier version.
-async fn count(connection: &mut Connection) -> sqlx::Result<usize> {
-    let count = sqlx::query_scalar("SELECT count(*) FROM run").fetch_one(connection).await;
-    count.map(index)
+async fn count(connection: &mut Connection, version: i64) -> sqlx::Result<usize> {
+    let statement = if version < 3 { "SELECT count(*) FROM run" } else { sql::COUNT_RUNS };
+    sqlx::query_scalar(statement).fetch_one(connection).await.map(index)
 }
 
 async fn from_version(connection: &mut Connection, version: i64) -> sqlx::Result<()> {
     if version < 2 {
         run(connection, &[SECOND]).await?;
     }
-    run(connection, &[RENAME, THIRD]).await?;
+    if version < 3 {
+        run(connection, &[RENAME, THIRD, FOURTH]).await?;
+    } else {
+        run(connection, &[REPLACE, FOURTH, REFILL]).await?;
+    }
     split_summaries(connection).await
 }
 
-/// Moves counts and findings of each run from its summary into columns and rows. Loads one run at a time. Leaves a
+/// Moves counts and findings of each run from its summary into columns and rows; summaries of version 3 have no findings
+/// any more. Loads one run at a time. Leaves a
 /// summary that cannot be read unchanged, so that reading it later reports the error.
 async fn split_summaries(connection: &mut Connection) -> sqlx::Result<()> {
     let mut packer = Packer::new();
@@ -111,6 +130,7 @@ async fn split_summaries(connection: &mut Connection) -> sqlx::Result<()> {
             .bind(count("passed"))
             .bind(count("failed"))
             .bind(count("errored"))
+            .bind(summary["duration_ms"].as_f64())
             .bind(number)
             .execute(&mut *connection)
             .await?;
@@ -133,6 +153,7 @@ async fn split_summaries(connection: &mut Connection) -> sqlx::Result<()> {
                 position += 1;
             }
         }
+        sqlx::query(sql::SET_FINDINGS).bind(number).execute(&mut *connection).await?;
         let mut packed = Packed::stored(&summary);
         packed.shrink(&mut packer);
         let query = sqlx::query(sql::SET_SUMMARY).bind(packed.bytes()).bind(number);

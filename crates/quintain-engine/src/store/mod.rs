@@ -35,7 +35,7 @@ pub use error::StoreError;
 pub use event_log::EventLog;
 pub use findings::{FindingLine, Findings};
 pub use moment::{Cutoff, CutoffError, Moment};
-pub use records::{ScoreRecord, TraceRecord};
+pub use records::{AnswerLine, AnswerTotal, MeanScore};
 pub use runs::{Counts, LOCAL_OWNER, Run, RunEnd, RunFilter, RunKind, RunState};
 pub use suite_text::SuiteText;
 pub use writer::{NewRun, Writer};

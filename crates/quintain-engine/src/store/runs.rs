@@ -35,6 +35,10 @@ pub struct Run {
     pub state: RunState,
     /// `None` until the run ends.
     pub counts: Option<Counts>,
+    /// In milliseconds; `None` until the run ends.
+    pub duration_ms: Option<u64>,
+    /// Number of findings that no baseline accepts, of a red-team run that ended.
+    pub findings: Option<usize>,
 }
 
 /// What a run does.
@@ -319,6 +323,10 @@ fn run(row: &Row) -> Result<Run, StoreError> {
             owner: row.try_get("owner")?,
             state: RunState::of(row.try_get("state")?, is_alive),
             counts,
+            duration_ms: row
+                .try_get::<Option<f64>, _>("duration_ms")?
+                .map(|duration| duration.max(0.0).round() as u64),
+            findings: count("findings")?.map(index),
             writer: None,
         };
         Ok((Run { writer, ..run }, kind))

@@ -4,7 +4,7 @@ use super::sql;
 use super::sqlite::{Connection, is_missing_table};
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 /// The tables of a new file. Lists read `runs`, so it has no large columns: those are in `run_details`.
 pub(super) const TABLES: &[&str] = &[
@@ -107,36 +107,46 @@ pub(super) const THIRD: &[&str] = &[
         PRIMARY KEY (run, position, fingerprint)
     )",
     "CREATE INDEX finding_by_fingerprint ON fingerprints (fingerprint, run)",
+    "CREATE TABLE events (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        sequence BIGINT NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (run, sequence)
+    )",
+];
+
+/// What version 4 adds, to new files and to older ones: what lists show of a run, and one row for every answer, trace and
+/// score of a case. The records are in the cases; only an answer that belongs to no case has its content here.
+pub(super) const FOURTH: &[&str] = &[
+    "ALTER TABLE runs ADD COLUMN duration_ms DOUBLE PRECISION",
+    "ALTER TABLE runs ADD COLUMN findings BIGINT",
     "CREATE TABLE answers (
         run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        ordinal BIGINT NOT NULL,
         key TEXT NOT NULL,
+        kind TEXT NOT NULL,
         model TEXT,
         cost DOUBLE PRECISION,
         duration_ms DOUBLE PRECISION NOT NULL,
-        content BYTEA NOT NULL,
-        PRIMARY KEY (run, key)
+        content BYTEA,
+        PRIMARY KEY (run, ordinal, key)
     )",
     "CREATE TABLE traces (
         run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
         ordinal BIGINT NOT NULL,
         name TEXT NOT NULL,
-        content BYTEA NOT NULL,
+        source TEXT,
+        findings BIGINT NOT NULL,
         PRIMARY KEY (run, ordinal)
     )",
+    "CREATE INDEX trace_by_name ON traces (run, name)",
     "CREATE TABLE scores (
         run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
         ordinal BIGINT NOT NULL,
         metric TEXT NOT NULL,
         score DOUBLE PRECISION,
         passed BOOLEAN,
-        content BYTEA NOT NULL,
         PRIMARY KEY (run, ordinal, metric)
-    )",
-    "CREATE TABLE events (
-        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
-        sequence BIGINT NOT NULL,
-        content BYTEA NOT NULL,
-        PRIMARY KEY (run, sequence)
     )",
 ];
 

@@ -21,7 +21,7 @@ macro_rules! select_run {
     ($($rest:literal)*) => {
         concat!(
             "SELECT number, id, created, description, kind, owner, state, writer, heartbeat, passed, failed, \
-                errored FROM runs ",
+                errored, duration_ms, findings FROM runs ",
             $($rest),*
         )
     };
@@ -89,7 +89,11 @@ statements! {
     /// For a writer that was dropped while its process continues.
     ABANDON = "UPDATE runs SET state = $1 WHERE number = $2 AND writer = $3";
     SET_STATE = "UPDATE runs SET state = $1 WHERE number = $2";
-    SET_COUNTS = "UPDATE runs SET passed = $1, failed = $2, errored = $3 WHERE number = $4";
+    SET_COUNTS = "UPDATE runs SET passed = $1, failed = $2, errored = $3, duration_ms = $4
+        WHERE number = $5";
+    /// Counts the findings that no baseline accepts; none for a run that does not look for any.
+    SET_FINDINGS = "UPDATE runs SET findings = (SELECT count(*) FROM findings
+        WHERE run = runs.number AND NOT suppressed) WHERE number = $1 AND kind = 'redteam'";
     SET_SUMMARY = "UPDATE run_details SET summary = $1 WHERE run = $2";
     DELETE_RUN = "DELETE FROM runs WHERE number = $1";
     COUNT_RUNS = "SELECT count(*) FROM runs";
@@ -159,21 +163,24 @@ statements! {
     FINDING = "SELECT content FROM findings WHERE run = $1 AND position = (SELECT min(position)
         FROM fingerprints WHERE run = $1 AND fingerprint >= $2 AND fingerprint < $3)";
 
-    // Answers to questions of checks, conversations, their scores, and events.
-    PUT_ANSWER = "INSERT INTO answers (run, key, model, cost, duration_ms, content)
-        VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (run, key) DO UPDATE SET model = excluded.model, cost = excluded.cost,
-            duration_ms = excluded.duration_ms, content = excluded.content";
-    ANSWERS = "SELECT content FROM answers WHERE run = $1 ORDER BY key";
-    PUT_TRACE = "INSERT INTO traces (run, ordinal, name, content) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (run, ordinal) DO UPDATE SET name = excluded.name, content = excluded.content";
-    TRACES = "SELECT ordinal, name, content FROM traces WHERE run = $1 ORDER BY ordinal";
-    PUT_SCORE = "INSERT INTO scores (run, ordinal, metric, score, passed, content)
-        VALUES ($1, $2, $3, $4, $5, $6)
+    // Answers to questions of checks, traces, their scores, and events.
+    PUT_ANSWER = "INSERT INTO answers (run, ordinal, key, kind, model, cost, duration_ms, content)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        ON CONFLICT (run, ordinal, key) DO UPDATE SET kind = excluded.kind, model = excluded.model,
+            cost = excluded.cost, duration_ms = excluded.duration_ms, content = excluded.content";
+    ANSWERS = "SELECT ordinal, key, kind, model, cost, duration_ms, content FROM answers
+        WHERE run = $1 ORDER BY ordinal, key";
+    ANSWER_TOTALS = "SELECT kind, count(*), sum(cost), sum(duration_ms) FROM answers
+        WHERE run = $1 GROUP BY kind ORDER BY kind";
+    PUT_TRACE = "INSERT INTO traces (run, ordinal, name, source, findings) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (run, ordinal) DO UPDATE SET name = excluded.name, source = excluded.source,
+            findings = excluded.findings";
+    TRACE_OF_NAME = "SELECT min(ordinal) FROM traces WHERE run = $1 AND name = $2";
+    PUT_SCORE = "INSERT INTO scores (run, ordinal, metric, score, passed) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (run, ordinal, metric) DO UPDATE SET score = excluded.score,
-            passed = excluded.passed, content = excluded.content";
-    SCORES = "SELECT ordinal, metric, score, passed, content FROM scores
-        WHERE run = $1 ORDER BY ordinal, metric";
+            passed = excluded.passed";
+    MEAN_SCORES = "SELECT metric, avg(score), count(score) FROM scores
+        WHERE run = $1 GROUP BY metric ORDER BY metric";
     PUT_EVENT = "INSERT INTO events (run, sequence, content) VALUES ($1, $2, $3)
         ON CONFLICT (run, sequence) DO UPDATE SET content = excluded.content";
     DELETE_EVENTS = "DELETE FROM events WHERE run = $1";

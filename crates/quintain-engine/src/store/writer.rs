@@ -1,7 +1,7 @@
 //! Masks secrets in what a run reports and queues it for writing. Changes contain only masked data, and only changes reach
 //! the store.
 
-use quintain_evidence::answer_record::{AnswerRecord, KeptAnswer};
+use quintain_evidence::answer_record::AnswerRecord;
 use quintain_evidence::event::RunInfo;
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
@@ -15,9 +15,10 @@ use super::commit::{Change, Finish, Start};
 use super::event_log::EventLog;
 use super::findings::FindingRow;
 use super::pack::Packed;
+use super::records::AnswerRow;
 use super::suite_text::SuiteText;
 use super::writer_thread::WriterThread;
-use super::{Run, RunEnd, RunKind, RunState, ScoreRecord, Store, StoreError, TraceRecord, number};
+use super::{Run, RunEnd, RunKind, RunState, Store, StoreError, number};
 use crate::masked::{self, MaskedCase};
 
 /// A new run.
@@ -117,41 +118,9 @@ impl Writer {
     pub async fn answer(&self, answer: &AnswerRecord) {
         let masked = self.redactor.masked(answer).map_err(StoreError::from);
         let change = masked.and_then(|masked| {
-            let model = match &masked.answer {
-                KeptAnswer::Value(value) => value.get("model").and_then(|model| model.as_str()),
-                _ => None,
-            };
-            Ok(Change::Answer {
-                key: masked.key.clone(),
-                model: model.map(str::to_owned),
-                cost: masked.cost.price,
-                duration_ms: masked.took.as_secs_f64() * 1e3,
-                content: Packed::json(&masked)?,
-            })
+            Ok(Change::Answer(AnswerRow::of(&masked, None), Packed::json(&masked)?))
         });
         self.put("an answer", change).await;
-    }
-
-    /// Stores a recorded conversation.
-    pub async fn trace(&self, trace: &TraceRecord) {
-        let masked = self.redactor.masked(trace).map_err(StoreError::from);
-        let change = masked.and_then(|masked| {
-            let content = Packed::json(&masked.part(|trace| trace.content.clone()))?;
-            let TraceRecord { ordinal, name, content: _ } = masked.into_owned();
-            Ok(Change::Trace { ordinal: number(ordinal), name, content })
-        });
-        self.put("a trace", change).await;
-    }
-
-    /// Stores the score of a conversation.
-    pub async fn score(&self, score: &ScoreRecord) {
-        let masked = self.redactor.masked(score).map_err(StoreError::from);
-        let change = masked.and_then(|masked| {
-            let content = Packed::json(&masked.part(|score| score.content.clone()))?;
-            let ScoreRecord { ordinal, metric, score, passed, content: _ } = masked.into_owned();
-            Ok(Change::Score { ordinal: number(ordinal), metric, score, passed, content })
-        });
-        self.put("a score", change).await;
     }
 
     /// Where the events of the run go, for listeners that come late.
@@ -213,7 +182,8 @@ impl Writer {
             rest
         });
         let counts = [rest.passed, rest.failed, rest.errored].map(number);
-        Ok(Finish { end, counts, summary: Packed::json(&rest)?, findings })
+        let duration_ms = rest.duration_ms;
+        Ok(Finish { end, counts, duration_ms, summary: Packed::json(&rest)?, findings })
     }
 
     fn packed<T>(&self, value: &T) -> Result<Packed, StoreError>

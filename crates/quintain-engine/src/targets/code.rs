@@ -9,8 +9,8 @@ use quintain_suite::suite::{CodeKind, CodeTarget};
 use serde_json::{Value, json};
 
 use super::{Ask, Asked, Sender, Told};
-use crate::external_services::{ExternalServices, value};
-use crate::interpreters::Call;
+use crate::external_services::ExternalServices;
+use crate::interpreters::{Call, value};
 
 const METHOD: &str = "call_api";
 /// Adapts a class, an object or a function to one function.

@@ -373,7 +373,7 @@ mod tests {
     fn body(template: Value, prompt: Value, is_json: bool) -> Result<String, String> {
         let templates = Nunjucks::new(BTreeMap::new());
         let vars = Map::from_iter([("prompt".to_owned(), prompt.clone())]);
-        let ask = Ask { prompt: "", vars: &vars, templates: &templates };
+        let ask = Ask { prompt: "", vars: &vars, templates: &templates, options: &vars };
         body_text(&template, &prompt, is_json, &Filler { ask: &ask, vars: &vars })
     }
 

@@ -106,6 +106,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) prompt: &'a str,
     pub(crate) vars: &'a Map<String, Value>,
     pub(crate) templates: &'a Nunjucks,
+    /// Options of the test that change those of a model for this prompt.
+    pub(crate) options: &'a Map<String, Value>,
 }
 
 impl Ask<'_> {

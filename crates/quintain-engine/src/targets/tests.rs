@@ -52,7 +52,7 @@ fn the_example_of_every_kind_is_a_target_of_that_kind() {
         let loaded = load(vec![file], &BTreeMap::new(), Arc::new(Every), purpose, &kinds);
         let suite = loaded.suite.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
         let found: Vec<&str> = suite.targets.iter().map(|target| target.kind.id).collect();
-        assert_eq!(found, [meta.id]);
+        assert!(!found.is_empty() && found.iter().all(|id| *id == meta.id), "{found:?}");
         let sender = sender(&suite.targets[0]).expect("registered");
         assert_eq!(sender.meta().id, meta.id);
     }

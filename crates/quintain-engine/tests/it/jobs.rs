@@ -1,12 +1,15 @@
 //! Runs as jobs: several in one process, cancelled in every phase, resumable after a kill.
 
+mod cancelled;
+mod isolated;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quintain_engine::jobs::{
-    EvalWork, Jobs, Listener, OrderRequest, Outcome, RedteamWork, Resume, RunHandle, RunRequest,
+    EvalWork, Jobs, Listener, OrderRequest, RedteamWork, Resume, RunHandle, RunOutcome, RunRequest,
     TargetRequest, Work,
 };
 use quintain_engine::policy::Policy;
@@ -18,10 +21,12 @@ use tempfile::TempDir;
 
 use crate::support::world;
 
-/// A server with one weakness. Its argument is the delay of every tool call in seconds.
+/// A server that evaluates an expression. Its arguments are the delay of every tool call in seconds, and `safe` for a
+/// server that returns the expression instead.
 const SERVER: &str = r#"
 import json, os, sys, time
 slow = float(sys.argv[1]) if len(sys.argv) > 1 else 0
+safe = "safe" in sys.argv
 tool = {"name": "read", "inputSchema": {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}}
 for line in sys.stdin:
     message = json.loads(line)
@@ -36,7 +41,7 @@ for line in sys.stdin:
         time.sleep(slow)
         text = message["params"].get("arguments", {}).get("expression", "")
         try:
-            text = str(eval(str(text)))
+            text = str(text if safe else eval(str(text)))
         except Exception as error:
             text = "Error: " + type(error).__name__
         result = {"content": [{"type": "text", "text": text}]}
@@ -121,7 +126,7 @@ fn request(id: &str, work: Work) -> RunRequest {
     }
 }
 
-async fn finish(mut handle: RunHandle) -> (Vec<RunEvent>, Outcome) {
+async fn finish(mut handle: RunHandle) -> (Vec<RunEvent>, RunOutcome) {
     let mut events = Vec::new();
     while let Some(event) = handle.next().await {
         events.push(event);
@@ -130,52 +135,18 @@ async fn finish(mut handle: RunHandle) -> (Vec<RunEvent>, Outcome) {
 }
 
 /// What two runs of the same request must have in common.
-fn essence(outcome: &Outcome) -> (usize, usize, Vec<(String, String)>) {
+fn essence(outcome: &RunOutcome) -> (usize, usize, Vec<(String, String)>) {
     let summary = &outcome.summary;
     let findings = summary.redteam.iter().flat_map(|report| &report.findings);
     let findings = findings.map(|one| (one.rule.clone(), one.fingerprint.clone())).collect();
     (summary.passed, summary.failed, findings)
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn three_jobs_at_once_come_to_the_same_as_one_after_the_other() {
-    let place = Place::new().await;
-    let requests = |round: &str| {
-        vec![
-            place.redteam(&format!("redteam-a{round}"), "0"),
-            place.redteam(&format!("redteam-b{round}"), "0.001"),
-            place.eval(&format!("eval-c{round}"), "0.01", 40),
-        ]
-    };
-    let mut alone = Vec::new();
-    for request in requests("1") {
-        alone.push(essence(&finish(place.start(request).await).await.1));
-    }
-    let mut together = Vec::new();
-    for request in requests("2") {
-        let id = request.id.clone();
-        let handle = place.start(request).await;
-        together.push((id, tokio::spawn(finish(handle))));
-    }
-    let mut spans = Vec::new();
-    for (at, (id, job)) in together.into_iter().enumerate() {
-        let (events, outcome) = job.await.unwrap();
-        assert_eq!(essence(&outcome), alone[at], "{id}");
-        assert!(events.iter().all(|event| *event.run == *id), "events of another run");
-        let numbers: Vec<u64> = events.iter().map(|event| event.sequence).collect();
-        assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "{id}");
-        assert!(matches!(events.last().map(|event| &event.event), Some(Event::Finished(_))));
-        spans.push(id);
-    }
-    assert!(alone[0].2.iter().any(|(rule, _)| rule == "code-injection"), "{:?}", alone[0]);
-    assert_eq!((alone[2].0, alone[2].1), (40, 0));
-    let runs = place.store.runs(&RunFilter::default()).await.unwrap();
-    assert_eq!(runs.len(), 6);
-    assert!(runs.iter().all(|run| run.state == RunState::Ended(RunEnd::Finished)), "{runs:?}");
-}
-
 /// Cancels a job at the first event that `wanted` accepts; returns how long it took to end.
-async fn cancelled(mut handle: RunHandle, wanted: impl Fn(&Event) -> bool) -> (Duration, Outcome) {
+async fn cancelled(
+    mut handle: RunHandle,
+    wanted: impl Fn(&Event) -> bool,
+) -> (Duration, RunOutcome) {
     let cancel = handle.cancel();
     let mut since = None;
     while let Some(event) = handle.next().await {
@@ -230,14 +201,15 @@ async fn listeners_get_every_event_once_however_late_they_come() {
     for request in [place.eval("eval-l", "0.005", 60), place.redteam("redteam-l", "0")] {
         let (id, jobs) = (request.id.clone(), place.jobs());
         let mut handle = jobs.submit(request, &mut |_| {}).await.unwrap();
-        let early = tokio::spawn(heard(jobs.listen(&id, 0)));
+        let early = tokio::spawn(heard(jobs.listen(&id, 0, "test")));
+        assert!(heard(jobs.listen(&id, 0, "another owner")).await.is_empty());
         let mut sent = Vec::new();
         let (mut middle, mut elsewhere) = (None, None);
         while let Some(event) = handle.next().await {
             if sent.len() == 3 {
-                middle = Some(tokio::spawn(heard(jobs.listen(&id, 0))));
+                middle = Some(tokio::spawn(heard(jobs.listen(&id, 0, "test"))));
                 // Another process that shares the store.
-                elsewhere = Some(tokio::spawn(heard(place.jobs().listen(&id, 2))));
+                elsewhere = Some(tokio::spawn(heard(place.jobs().listen(&id, 2, "test"))));
             }
             sent.push(event);
         }
@@ -245,7 +217,8 @@ async fn listeners_get_every_event_once_however_late_they_come() {
         let numbers = |events: &[RunEvent]| -> Vec<u64> {
             events.iter().map(|event| event.sequence).collect()
         };
-        let late = heard(place.jobs().listen(&id, 0)).await;
+        assert!(heard(place.jobs().listen(&id, 0, "another owner")).await.is_empty());
+        let late = heard(place.jobs().listen(&id, 0, "test")).await;
         let middle = middle.expect("four events").await.unwrap();
         for events in [early.await.unwrap(), middle, late] {
             assert_eq!(numbers(&events), numbers(&sent), "{id}");
@@ -257,7 +230,7 @@ async fn listeners_get_every_event_once_however_late_they_come() {
         let elsewhere = elsewhere.expect("four events").await.unwrap();
         assert_eq!(numbers(&elsewhere), numbers(&sent[2..]), "{id}");
     }
-    assert!(heard(place.jobs().listen("eval-unknown", 0)).await.is_empty());
+    assert!(heard(place.jobs().listen("eval-unknown", 0, "test")).await.is_empty());
 }
 
 /// Runs as a process of its own, so that it can be killed: starts three jobs and never ends.

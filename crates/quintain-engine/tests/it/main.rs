@@ -8,3 +8,4 @@ mod policy;
 mod reconnection;
 mod several;
 mod support;
+mod test_cases;

@@ -1,9 +1,9 @@
 //! A restricted run reaches nothing that its policy does not name, whatever key of a suite asks for it: a table of
 //! suites, each of which is denied without an entry and works with it.
 
+mod access;
 mod attack;
 mod bench;
-mod doors;
 mod elsewhere;
 mod peer;
 mod requests;
@@ -96,6 +96,7 @@ fn rows_of_target(kind: &str) -> &'static [&'static str] {
         "http" => &["http target", "http target as a whole request"],
         "exec" => &["exec target"],
         "code" => &["python target", "javascript target", "ruby target"],
+        "model" => &["model target", "target of a test", "key of a model"],
         _ => &[],
     }
 }
@@ -140,8 +141,9 @@ fn rows_of_question(question: &Question) -> &'static [&'static str] {
         Question::Read(_) => &["snapshot"],
         // A call goes to the target, which is open already.
         Question::Call { .. } | Question::Say(_) => &["server command"],
-        // No judge can be configured yet.
-        Question::Judge(_) => &[],
+        Question::Model(_) => {
+            &["judge of an assertion", "judge of a suite", "judge for embeddings"]
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::evidence::Evidence;
 use crate::result::{CaseResult, Component, Grade};
 
 /// Number of assertions behind each named score. Sets do not count, components that a script reports do.
@@ -57,6 +58,27 @@ pub struct Tokens {
 }
 
 impl Tokens {
+    /// What the models used that answered questions about a case.
+    pub fn of_models(evidence: &Evidence) -> Self {
+        let mut tokens = Self::default();
+        for record in evidence.answers.iter().filter(|record| record.question.is_for_model()) {
+            tokens.add(record.cost.token_usage.as_ref());
+        }
+        tokens
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.total = self.total.saturating_add(other.total);
+        self.prompt = self.prompt.saturating_add(other.prompt);
+        self.completion = self.completion.saturating_add(other.completion);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.requests = self.requests.saturating_add(other.requests);
+    }
+
     /// Adds one answer; without token usage it counts as one request.
     pub fn add(&mut self, usage: Option<&Value>) {
         let number = |key: &str| usage.and_then(|usage| usage.get(key)).and_then(Value::as_u64);

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::{CaseResult, CaseStatus, Place, TargetName};
+use crate::result::{CaseResult, CaseStatus, SourcePlace, TargetName};
 
 /// Maximum number of groups of answers in a summary.
 const NAMED_GROUPS: usize = 20;
@@ -20,7 +20,7 @@ pub struct Unsteady {
     pub target: TargetName,
     pub prompt_label: String,
     pub description: Option<String>,
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
     pub runs: u32,
     pub passed: u32,
     /// Number of different answers, counted up to 64.
@@ -58,7 +58,7 @@ struct About {
     target: TargetName,
     prompt_label: String,
     description: Option<String>,
-    place: Option<Place>,
+    place: Option<SourcePlace>,
 }
 
 impl Repeats {

@@ -3,7 +3,7 @@
 use quintain_evidence::trace::{
     Args, Call, CallKind, CallOutcome, Expected, ExpectedCall, Listing, Role, Trace, TraceServer,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     ConversationalTestCase, LlmTestCase, McpPromptCall, McpResourceCall, McpServer, McpToolCall,
@@ -28,6 +28,7 @@ impl From<LlmTestCase> for Trace {
         }
         let tools = case.mcp_tools_called;
         add_calls(&mut trace, tools, case.mcp_resources_called, case.mcp_prompts_called);
+        trace.is_listed_by_kind = mixes_kinds(&trace);
         if let Some(output) = case.actual_output {
             trace.say(Role::Assistant, output);
         }
@@ -54,13 +55,18 @@ impl From<ConversationalTestCase> for Trace {
         });
         let last = case.turns.iter().rposition(|turn| turn.role == TurnRole::Assistant);
         let mut called = case.tools_called;
-        for (at, turn) in case.turns.into_iter().enumerate() {
+        for (at, mut turn) in case.turns.into_iter().enumerate() {
+            if let Some(context) = turn.retrieval_context.take() {
+                let known = trace.labels.entry("retrieval_context").or_insert_with(|| json!([]));
+                known.as_array_mut().into_iter().for_each(|list| list.push(context.clone()));
+            }
             // Calls of the whole case belong to its last turn.
             if !has_calls && Some(at) == last {
                 add_general_calls(&mut trace, called.as_deref());
             }
             add_turn(&mut trace, turn, &mut called);
         }
+        trace.is_listed_by_kind = mixes_kinds(&trace);
         trace.expected = expected(case.expected_tools, called, case.expected_output);
         trace
     }
@@ -90,6 +96,14 @@ fn add_turn(trace: &mut Trace, turn: Turn, called: &mut Option<Vec<ToolCall>>) {
     if turn.role == TurnRole::Assistant && !turn.content.is_empty() {
         trace.say(Role::Assistant, turn.content);
     }
+}
+
+/// Whether calls of different kinds follow each other.
+fn mixes_kinds(trace: &Trace) -> bool {
+    trace.steps.windows(2).any(|pair| match (pair[0].as_call(), pair[1].as_call()) {
+        (Some(call), Some(next)) => call.kind != next.kind,
+        _ => false,
+    })
 }
 
 fn add_calls(
@@ -177,14 +191,33 @@ pub(crate) fn servers(servers: Vec<McpServer>) -> Vec<TraceServer> {
 
 impl From<McpServer> for TraceServer {
     fn from(server: McpServer) -> Self {
+        // Applications put what `resources/templates/list` returns into the same list.
+        let is_template = |item: &Value| {
+            ["uriTemplate", "uri_template"]
+                .iter()
+                .any(|key| item.get(key).is_some_and(Value::is_string))
+        };
+        let (mixed, resources) = match server.available_resources {
+            Some(items) => {
+                let (mixed, own): (Vec<_>, Vec<_>) = items.into_iter().partition(is_template);
+                (mixed, Some(own))
+            }
+            None => (Vec::new(), None),
+        };
+        let mut templates = server.available_resource_templates;
+        if !mixed.is_empty() {
+            templates.get_or_insert_default().extend(mixed);
+        }
         let listing = Listing {
             from: 0,
             tools: server.available_tools.map(offers::tools),
-            resources: server.available_resources.map(offers::resources),
-            templates: server.available_resource_templates.map(offers::templates),
+            resources: resources.map(offers::resources),
+            templates: templates.map(offers::templates),
             prompts: server.available_prompts.map(offers::prompts),
+            outdated: Vec::new(),
         };
-        let listings = if listing == Listing::default() { Vec::new() } else { vec![listing] };
+        let listings =
+            if listing == Listing::default() { Vec::new() } else { vec![listing] }.into();
         Self {
             name: server.server_name,
             version: server.version,
@@ -196,8 +229,6 @@ impl From<McpServer> for TraceServer {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -230,6 +261,28 @@ mod tests {
         let trace = Trace::from(case);
         let names: Vec<&str> = trace.calls().map(|call| call.name.as_str()).collect();
         assert_eq!(names, ["a", "gone"]);
+    }
+
+    #[test]
+    fn templates_in_the_list_of_resources_are_templates() {
+        let server = McpServer::new().available_resources([
+            json!({"uri": "file:///a.md"}),
+            json!({"uriTemplate": "menu://{date}"}),
+        ]);
+        let server = TraceServer::from(server);
+        assert_eq!(server.resources_at(0).map(<[_]>::len), Some(1));
+        let templates = server.templates_at(0).unwrap();
+        assert_eq!(templates[0].uri_template(), Some("menu://{date}"));
+    }
+
+    #[test]
+    fn the_order_between_lists_is_unknown() {
+        let tools = vec![McpToolCall::new("a", json!({}))];
+        let one = LlmTestCase { mcp_tools_called: tools, ..LlmTestCase::new("q", "r") };
+        assert!(!Trace::from(one.clone()).is_listed_by_kind);
+        let resources = vec![McpResourceCall::new("x://y")];
+        let both = LlmTestCase { mcp_resources_called: resources, ..one };
+        assert!(Trace::from(both).is_listed_by_kind);
     }
 
     #[test]

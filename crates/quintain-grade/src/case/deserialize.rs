@@ -165,11 +165,50 @@ fn as_text(value: Value) -> String {
 }
 
 /// Several servers, or one.
-#[derive(Deserialize)]
-#[serde(untagged)]
 pub(crate) enum Servers {
     Several(Vec<McpServer>),
     One(Box<McpServer>),
+}
+
+impl<'de> Deserialize<'de> for Servers {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let server = |value: Value, place: &str| {
+            let found = kind(&value);
+            if !value.is_object() {
+                let message = format!("expected a server as an object{place}, found {found}");
+                return Err(D::Error::custom(message));
+            }
+            McpServer::deserialize(value)
+                .map_err(|error| D::Error::custom(format!("invalid server{place}: {error}")))
+        };
+        match Value::deserialize(input)? {
+            Value::Array(items) => {
+                let items = items.into_iter().enumerate();
+                let servers =
+                    items.map(|(index, item)| server(item, &format!(" at `mcp_servers[{index}]`")));
+                servers.collect::<Result<_, _>>().map(Self::Several)
+            }
+            value @ Value::Object(_) => {
+                server(value, " in `mcp_servers`").map(|server| Self::One(Box::new(server)))
+            }
+            other => Err(D::Error::custom(format!(
+                "expected a list of servers in `mcp_servers`, found {}",
+                kind(&other)
+            ))),
+        }
+    }
+}
+
+/// What a value is, with its article.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }
 
 impl Servers {
@@ -290,6 +329,22 @@ mod tests {
         ] {
             let error = serde_json::from_value::<Case>(json).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_servers_is_named() {
+        for (servers, expected) in [
+            (json!("github"), "expected a list of servers in `mcp_servers`, found a string"),
+            (json!([1]), "expected a server as an object at `mcp_servers[0]`, found a number"),
+            (
+                json!([{}, {"available_tools": 3}]),
+                "invalid server at `mcp_servers[1]`: expected a list of what the server offers",
+            ),
+        ] {
+            let case = json!({"input": "q", "mcp_servers": servers});
+            let error = serde_json::from_value::<Case>(case).unwrap_err();
+            assert_eq!(error.to_string(), expected);
         }
     }
 }

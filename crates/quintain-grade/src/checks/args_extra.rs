@@ -21,19 +21,25 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "arguments contain properties that the input schema does not declare",
     docs: "\
-## What it does
+# What it does
 Reports each property of the arguments, also of nested objects, that the input schema of the tool does not declare.
 References, `allOf`, `anyOf`, `oneOf`, conditions and `patternProperties` are looked through.
 
-## Why it matters
+# Why it matters
 Most schemas leave `additionalProperties` out, so a validator accepts a misspelt or invented property. Most servers ignore
 it: the call then does something else than the model intended.
 
-## What counts as proof
+# What counts as proof
 The object declares `properties`, the property is not among them, and `additionalProperties` is absent. If it is true or
 a schema, the object is open. If it is false, `args.schema` reports the property.
 
-## Example
+# Severity
+Warning, in the layer *call*.
+
+# When it does not apply
+Neither arguments nor input schemas are recorded.
+
+# Example
 ```json
 {\"city\": \"Paris\", \"units\": \"metric\"}
 ```

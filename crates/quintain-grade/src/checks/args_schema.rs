@@ -22,21 +22,27 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "arguments break the input schema of their tool",
     docs: "\
-## What it does
+# What it does
 Validates the arguments of each tool call against the `inputSchema` of the tool: JSON Schema 2020-12, or the draft that
 the schema declares. Formats are asserted. Every violation is a finding with its place and its class:
 `missing-required`, `type`, `enum`, `range`, `multiple`, `length`, `pattern`, `format`, `extra`, `unique`, `alternative`
 or `other`. Arguments that are not JSON, or not an object, are violations too.
 
-## Why it matters
+# Why it matters
 A server may refuse such a call, or worse, accept it and do something else. The finding remains even if the server
 refused the call and the agent then corrected it.
 
-## What counts as proof
+# What counts as proof
 The validator rejects the recorded arguments. A schema that cannot be used (it fetches other documents, refers to itself
 without end, or would take too long) is reported as info, once for each tool.
 
-## Example
+# Severity
+Error, in the layer *call*. A schema that cannot be used is info.
+
+# When it does not apply
+No tool is called, or neither arguments nor input schemas are recorded.
+
+# Example
 ```json
 {\"city\": 7}
 ```

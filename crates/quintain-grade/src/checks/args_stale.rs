@@ -26,19 +26,25 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "an argument has an id that a newer result replaced",
     docs: "\
-## What it does
+# What it does
 Remembers the ids, hashes and versions of results. They are replaced if the same reading call (equal tool and arguments) later returns
 others in their place, or if a later result about the same object has another `version`, `sha`, `etag` or `revision`. A call that then
 uses the old one is reported.
 
-## Why it matters
+# Why it matters
 The server refuses the call at best; at worst it changes what the user no longer sees.
 
-## What counts as proof
+# What counts as proof
 The newer result came before the call and does not contain the old id, and nobody has named it since. A list counts as replaced only
 if it has no id in common with the older one.
 
-## Example
+# Severity
+Warning, in the layer *trace*.
+
+# When it does not apply
+Fewer than two calls are made.
+
+# Example
 ```text
 get_file -> sha a1f3    update_file -> sha 77c0    update_file {sha: a1f3}
 ```

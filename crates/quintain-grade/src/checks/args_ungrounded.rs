@@ -1,26 +1,22 @@
 //! A value in the arguments of a call that has no origin in the conversation.
 
+mod origins;
+
 use std::collections::HashSet;
 
 use quintain_content::registry::Meta;
 use quintain_content::text::short::one_line;
 use quintain_evidence::graded::{Layer, Level};
-use quintain_evidence::trace::{CallOutcome, Role as Speaker};
+use quintain_evidence::trace::{CallKind, CallOutcome, Role as Speaker};
 use serde_json::Value;
 
+use self::origins::Origins;
 use super::{Checked, Fault, TraceCheck};
-use crate::effect::Effect;
+use crate::effect::{self, Effect};
 use crate::policy::CallPolicy;
-use crate::values::date::{self, Day, Minutes};
-use crate::values::derived;
-use crate::values::grounds;
-use crate::values::keys::{self, Role};
-use crate::values::known::{Known, Search};
+use crate::values::keys;
+use crate::values::known::Known;
 use crate::values::leaves::{Leaf, leaves};
-use crate::values::phone;
-use crate::values::shape;
-use crate::values::token::{Kind, Number, tokens};
-use crate::values::units::{Dimension, Unit, of_key};
 use crate::view::{CallView, View};
 
 pub(super) struct ArgsUngrounded;
@@ -30,19 +26,25 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "an argument has a value that neither the user nor an earlier result gave",
     docs: "\
-## What it does
+# What it does
 Looks at ids, e-mail addresses, paths, URLs, dates and numbers in the arguments of every call, and searches for their origin: what the
 user and the system prompt say, earlier results and arguments, and `enum`, `const` and `default` of the tool's schema. The same value in
 another notation is the same value: `1,200` and `1200`, `15 %` and `0.15`, `three`, other formats of dates and telephone numbers, a path
 joined from named parts, a rounded result. Free text, page sizes and limits are the application's own choice.
 
-## Why it matters
+# Why it matters
 A model that lacks a value invents a plausible one. The call then succeeds with the wrong customer, file or amount.
 
-## What counts as proof
+# What counts as proof
 The conversation is recorded from its start, and the value is in none of its origins. An example in a description is not an origin.
 
-## Example
+# Severity
+Warning, in the layer *trace*.
+
+# When it does not apply
+Nothing is called, or what the user said is not recorded.
+
+# Example
 ```json
 {\"name\": \"get_order\", \"arguments\": {\"order_id\": \"ORD-99417\"}}
 ```
@@ -52,8 +54,6 @@ The conversation is recorded from its start, and the value is in none of its ori
 
 /// More findings of one trace say no more.
 const MAX_FINDINGS: usize = 50;
-/// Longer texts are free text.
-const MAX_VALUE: usize = 300;
 
 impl TraceCheck for ArgsUngrounded {
     fn meta(&self) -> &'static Meta {
@@ -71,13 +71,14 @@ impl TraceCheck for ArgsUngrounded {
         if !view.trace.messages().any(|message| message.role == Speaker::User) {
             return Checked::NotApplicable("what the user said is not recorded");
         }
-        let known = view.known();
         let mut faults = Vec::new();
+        let unknown = first_unknown(view);
         for call in &view.calls {
-            if faults.len() >= MAX_FINDINGS || !known.is_whole(call.step) {
+            let (known, before) = view.known_to(call);
+            if faults.len() >= MAX_FINDINGS || !known.is_whole(before) || unknown < call.step {
                 break;
             }
-            faults.extend(ungrounded(known, call));
+            faults.extend(ungrounded(known, before, call));
             // What a call returned may be the origin of everything that follows.
             if matches!(call.call.outcome, CallOutcome::Unknown) {
                 break;
@@ -87,12 +88,34 @@ impl TraceCheck for ArgsUngrounded {
     }
 }
 
-fn ungrounded(known: &Known, call: &CallView<'_>) -> Vec<Fault> {
+/// The step before the first calls of which nobody knows what a resource or prompt among them returned. It counts only
+/// where the order between kinds is unknown.
+fn first_unknown(view: &View<'_>) -> usize {
+    let mut others = view.calls.iter().filter(|call| call.call.kind != CallKind::Tool);
+    let unknown = others.find(|call| matches!(call.call.outcome, CallOutcome::Unknown));
+    let Some(unknown) = unknown.filter(|_| view.trace.is_listed_by_kind) else {
+        return usize::MAX;
+    };
+    let steps = view.trace.steps[..unknown.step].iter();
+    steps.rev().position(|step| step.as_call().is_none()).map_or(0, |at| unknown.step - at - 1)
+}
+
+fn ungrounded(known: &Known, before: usize, call: &CallView<'_>) -> Vec<Fault> {
     let Some(args) = call.call.args.json() else { return Vec::new() };
     let declared = declared(call);
     let lengths: HashSet<usize> = lengths(args);
-    let origin =
-        Origins { known, before: call.step, is_new: call.effect() != Effect::Reads, lengths };
+    let is_new = call.effect() != Effect::Reads;
+    let has =
+        |is: fn(&str) -> bool| args.as_object().is_some_and(|args| args.keys().any(|key| is(key)));
+    let origin = Origins {
+        known,
+        before,
+        is_new,
+        lengths,
+        makes: effect::makes(&call.call.name),
+        waits: effect::waits(&call.call.name),
+        is_window: !is_new && has(keys::is_start) && has(keys::is_end),
+    };
     let given = leaves(args).into_iter().filter(|leaf| !is_declared(&declared, leaf.value));
     let invented =
         given.filter_map(|leaf| origin.missing(&leaf).map(|what| fault(call, &leaf, what)));
@@ -166,211 +189,6 @@ fn lengths(value: &Value) -> HashSet<usize> {
         }
     }
     found
-}
-
-/// Where the values of one call may come from.
-struct Origins<'k> {
-    known: &'k Known,
-    before: usize,
-    /// Whether the call may create what its arguments name.
-    is_new: bool,
-    lengths: HashSet<usize>,
-}
-
-impl Origins<'_> {
-    /// What kind of value has no origin; none if the value has one or needs none.
-    fn missing(&self, leaf: &Leaf<'_>) -> Option<&'static str> {
-        let role = keys::role(leaf.key);
-        match leaf.value {
-            Value::Number(number) => {
-                let value = number.as_f64()?;
-                let exact = self.known.word(&number.to_string(), self.before);
-                (!exact && !self.number(&Number::of(value), leaf.key, role)).then_some("number")
-            }
-            Value::String(text) => self.text(text.trim(), leaf.key, role),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        }
-    }
-
-    fn text(&self, text: &str, key: &str, role: Role) -> Option<&'static str> {
-        let (known, before) = (self.known, self.before);
-        if text.is_empty()
-            || text.len() > MAX_VALUE
-            || text.contains('\n')
-            || known.word(text, before)
-        {
-            return None;
-        }
-        // `Ann Lee <ann@example.com>`
-        let address = text.rsplit_once('<').map_or(text, |(_, rest)| rest.trim_end_matches('>'));
-        let address = address.strip_prefix("mailto:").unwrap_or(address);
-        if shape::is_email(address) {
-            return (!known.word(address, before)).then_some("e-mail address");
-        }
-        let is_one = !text.contains(char::is_whitespace);
-        if is_one && text.contains("://") {
-            return (!grounds::url(known, text, before)).then_some("URL");
-        }
-        if is_one && shape::uuid(text).is_some() && role != Role::OwnChoice {
-            return (!grounds::id(known, text, before)).then_some("id");
-        }
-        if matches!(role, Role::OwnChoice | Role::Free | Role::Query) {
-            return None;
-        }
-        if let Some((days, times)) = moment(text) {
-            let day = days.is_empty() || days.iter().any(|day| self.day(*day, key));
-            let time = times.iter().all(|time| grounds::time(known, *time, before));
-            return (!day || !time).then_some(if day { "time" } else { "date" });
-        }
-        if (role == Role::Phone || text.starts_with('+'))
-            && let Some(digits) = phone::whole(text)
-        {
-            return (!known.phone(&digits, before)).then_some("telephone number");
-        }
-        if let Some(number) = derived::number(text) {
-            return (!self.number(&number, key, role)).then_some("number");
-        }
-        let is_path =
-            shape::is_rooted(text) || role == Role::Path || shape::extension(text).is_some();
-        if is_path && (is_one || shape::is_rooted(text)) && text.len() > 1 {
-            let is_given = grounds::path(known, text, before, self.is_new || keys::is_target(key))
-                || !text.contains(['/', '.', '\\']);
-            return (!is_given).then_some("path");
-        }
-        let is_id = is_one && if role == Role::Id { has_digit(text) } else { is_strong_id(text) };
-        (is_id && !grounds::id(known, text, before)).then_some("id")
-    }
-
-    fn day(&self, day: Day, key: &str) -> bool {
-        let one_off = || {
-            let number = day.number()?;
-            let off = if keys::is_end(key) {
-                number - 1
-            } else if keys::is_start(key) {
-                number + 1
-            } else {
-                return None;
-            };
-            Some(self.known.day_number(off, self.before))
-        };
-        grounds::day(self.known, day, self.before) || one_off() == Some(true)
-    }
-
-    fn number(&self, number: &Number, key: &str, role: Role) -> bool {
-        let (known, before) = (self.known, self.before);
-        let reading = number.readings.first;
-        let value = reading.value;
-        if value == 0.0 || (value - 1.0).abs() < f64::EPSILON {
-            return true;
-        }
-        if role == Role::Id {
-            return known.number(number, before, Search { exact: true, ..Search::default() });
-        }
-        if matches!(role, Role::OwnChoice | Role::Query) {
-            return true;
-        }
-        if value.fract() == 0.0 && value < 1e4 && self.lengths.contains(&(value as usize)) {
-            return true;
-        }
-        if date::from_unix(value).is_some_and(|(day, _)| self.day(day, key)) {
-            return true;
-        }
-        let unit = number.unit.or_else(|| of_key(key));
-        let search = Search { units: true, sums: true, ..Search::default() };
-        if known.number(&Number { unit, ..*number }, before, search) {
-            return true;
-        }
-        if keys::is_duration(key) && self.duration(number) {
-            return true;
-        }
-        if key.to_lowercase().contains("year") && known.leaves_day_open(before) {
-            return true;
-        }
-        self.is_computed(value, (reading.place / 2.0).max(value * 1e-9))
-    }
-
-    /// A duration whose unit is not in the name of its argument.
-    fn duration(&self, number: &Number) -> bool {
-        let open =
-            self.known.leaves_day_open(self.before) || self.known.leaves_time_open(self.before);
-        let sizes = [0.001, 1.0, 60.0, 3600.0, 86_400.0];
-        open || sizes.iter().any(|size| {
-            let unit = Some(Unit { dimension: Dimension::Time, size: *size });
-            self.known.number(
-                &Number { unit, ..*number },
-                self.before,
-                Search { units: true, ..Search::default() },
-            )
-        })
-    }
-
-    /// Whether a number is the product, the share or the sum of numbers that the user gave, or of one of them and of a result:
-    /// three nights at 89 a night, 15 % of 240.
-    fn is_computed(&self, value: f64, tolerance: f64) -> bool {
-        let asked: Vec<f64> =
-            self.known.asked(self.before).filter(|one| *one > 0.0).take(16).collect();
-        let near =
-            |other: f64, tolerance: f64| self.known.is_written(other, tolerance, self.before);
-        asked.iter().enumerate().any(|(index, one)| {
-            let share = one / 100.0;
-            (*one > 1.0 && near(value / one, tolerance / one))
-                || (*one < 100.0 && near(value / share, tolerance / share))
-                || (*one < 100.0 && near(value / (1.0 - share), tolerance))
-                || (*one <= 100.0 && near(value / (1.0 + share), tolerance))
-                || asked.iter().enumerate().any(|(place, other)| {
-                    let sums = [one + other, one - other, one * other, one / other];
-                    place != index && sums.iter().any(|sum| (sum - value).abs() <= tolerance)
-                })
-        })
-    }
-}
-
-/// The days and times in a text that consists of nothing else.
-fn moment(text: &str) -> Option<(Vec<Day>, Vec<Minutes>)> {
-    if text.len() > 40 || !has_digit(text) {
-        return None;
-    }
-    let plain = date::days(text);
-    if !plain.is_empty() {
-        return Some((plain, Vec::new()));
-    }
-    let (mut days, mut times) = (Vec::new(), Vec::new());
-    for token in tokens(text) {
-        match token.kind {
-            Kind::Days(found) => days.extend(found),
-            Kind::Time(time) => times.push(time),
-            Kind::Word
-                if matches!(token.text, "at" | "UTC" | "GMT" | "Z" | "CET" | "EST" | "PST") => {}
-            Kind::Word if date::is_relative(&token.text.to_lowercase()) => {}
-            _ => return None,
-        }
-    }
-    (!days.is_empty() || !times.is_empty()).then_some((days, times))
-}
-
-fn has_digit(text: &str) -> bool {
-    text.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-/// Whether a text can hardly be anything but an id: a hash, or letters with a number of three digits or more.
-fn is_strong_id(text: &str) -> bool {
-    let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let rest = text[letters..].trim_start_matches(['-', '_', '#']);
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let is_whole = digits > 0 && digits == rest.len();
-    let is_marked = text[letters..].starts_with(['-', '_', '#']);
-    let is_capital = text[..letters].bytes().all(|byte| byte.is_ascii_uppercase());
-    let is_usual =
-        ["UTF", "GPT", "ISO", "COVID", "SHA", "MP", "A", "H"].contains(&&text[..letters]);
-    let numbered = is_whole && (1..=10).contains(&letters) && digits >= 3
-        || is_whole && is_marked && is_capital && letters > 0 && !is_usual;
-    let prefixed = text.split_once('_').is_some_and(|(_, rest)| {
-        rest.len() >= 6
-            && has_digit(rest)
-            && rest.bytes().any(|byte| byte.is_ascii_alphabetic())
-            && !rest.contains('_')
-    });
-    shape::is_hex(text) && text.len() >= 7 || numbered || prefixed
 }
 
 #[cfg(test)]
@@ -450,5 +268,110 @@ mod tests {
                 json!({}),
             );
         assert_eq!(found(&ArgsUngrounded, &trace), []);
+    }
+
+    #[test]
+    fn calls_of_other_kinds_in_the_turn_may_have_come_first() {
+        use crate::case::{LlmTestCase, McpResourceCall, McpToolCall};
+        let case = |text: &str| LlmTestCase {
+            mcp_tools_called: vec![
+                McpToolCall::new("restart", json!({"service_id": "svc-8841"})).result("ok"),
+            ],
+            mcp_resources_called: vec![
+                McpResourceCall::new("file:///a.md")
+                    .result(json!({"contents": [{"uri": "file:///a.md", "text": text}]})),
+            ],
+            ..LlmTestCase::new("Restart the service of the runbook", "Done.")
+        };
+        let faults =
+            |case: LlmTestCase| super::super::testing::faults(&ArgsUngrounded, &case.into());
+        assert_eq!(faults(case("Restart svc-8841 when it hangs.")), []);
+        assert_eq!(faults(case("Restart svc-8842 when it hangs.")).len(), 1);
+        let mut silent = case("x");
+        silent.mcp_resources_called[0].result = Value::Null;
+        assert_eq!(faults(silent), [], "what the resource contains is not recorded");
+    }
+
+    #[test]
+    fn contexts_of_test_cases_are_origins() {
+        use crate::case::{LlmTestCase, McpToolCall};
+        for key in ["context", "retrieval_context"] {
+            let mut case = LlmTestCase::new("Refund it", "Done.");
+            case.mcp_tools_called =
+                vec![McpToolCall::new("refund", json!({"order_id": "ORD-7731"})).result("ok")];
+            let found = super::super::testing::faults(&ArgsUngrounded, &case.clone().into());
+            assert_eq!(found.len(), 1);
+            case.labels.insert(key.into(), json!(["The order is ORD-7731."]));
+            assert_eq!(super::super::testing::faults(&ArgsUngrounded, &case.into()), [], "{key}");
+        }
+    }
+
+    #[test]
+    fn more_notations_are_the_same_value() {
+        for (user, args) in [
+            ("Set a timer for an hour and a half", json!({"seconds": 5400})),
+            ("Order a dozen", json!({"quantity": 12})),
+            ("Invest one and a half million", json!({"amount": 1_500_000})),
+            ("Between 10k-20k", json!({"min": 10_000, "max": 20_000})),
+            ("Transfer 1 200,50", json!({"amount": 1200.5})),
+            ("Raise it by 50 basis points", json!({"rate": 0.005})),
+            ("A third off", json!({"discount": 0.33})),
+            ("A third off", json!({"discount_percent": 33})),
+            ("Book week 21 of 2026", json!({"start": "2026-05-18", "end": "2026-05-24"})),
+            ("Is he away in August?", json!({"month": 8, "year": 2026})),
+            ("Use version two point one", json!({"version": "2.1"})),
+        ] {
+            assert_eq!(pointers(user, args.clone()), Vec::<String>::new(), "{user} {args}");
+        }
+        for (user, args) in [
+            ("Order a dozen", json!({"quantity": 24})),
+            ("Between 10k-20k", json!({"max": 35_000})),
+            ("A third off", json!({"discount": 0.4})),
+            ("Book week 21 of 2026", json!({"start": "2026-05-11"})),
+            ("Is he away in August?", json!({"month": 9})),
+            ("Is he away in August?", json!({"year": 6119})),
+        ] {
+            assert_eq!(pointers(user, args.clone()).len(), 1, "{user} {args}");
+        }
+    }
+
+    #[test]
+    fn times_are_free_at_the_end_of_a_span_only() {
+        let user = "Book 5pm on 2026-05-03";
+        assert_eq!(pointers(user, json!({"at": "2026-05-03T19:00:00"})), ["/at"]);
+        assert_eq!(pointers(user, json!({"start": "2026-05-03T18:00:00"})), ["/start"]);
+        let span = json!({"start": "2026-05-03T17:00:00", "end": "2026-05-03T18:00:00"});
+        assert_eq!(pointers(user, span), Vec::<String>::new());
+        let window = json!({"start": "2026-05-03T16:00:00", "end": "2026-05-03T18:00:00"});
+        assert_eq!(pointers(user, window), Vec::<String>::new(), "a call that only looks");
+    }
+
+    #[test]
+    fn short_segments_and_names_of_things_are_compared() {
+        assert_eq!(pointers("Read ~/notes/a.md", json!({"path": "~/notes/b.md"})), ["/path"]);
+        assert_eq!(
+            pointers("Get https://a.example/x", json!({"url": "https://a.example/y"})),
+            ["/url"]
+        );
+        let url = json!({"url": "https://a.example/x?id=42&page=2"});
+        assert_eq!(pointers("Get https://a.example/x", url), ["/url"]);
+        let url = json!({"url": "https://a.example/x?sort=up&page=2&limit=50"});
+        assert_eq!(pointers("Get x at a.example", url), Vec::<String>::new());
+        assert_eq!(pointers("How is pod-6d9f-x2?", json!({"name": "pod-7d8f-x1"})), ["/name"]);
+        assert!(pointers("How is pod-6d9f-x2?", json!({"name": "Pod-6D9F-x2"})).is_empty());
+        let made = trace("Start one").call("create_pod", json!({"name": "web-7f"}), json!({}));
+        assert_eq!(found(&ArgsUngrounded, &made), []);
+        let waits = trace("Heat it").call("wait", json!({"seconds": 45}), json!({}));
+        assert_eq!(found(&ArgsUngrounded, &waits), []);
+    }
+
+    #[test]
+    fn a_part_of_a_result_is_given() {
+        let trace = trace("Refund half of order 771")
+            .call("get_order", json!({"order": 771}), json!({"total": 85.0}))
+            .call("refund", json!({"amount": 42.5}), json!({}))
+            .call("refund", json!({"amount": 43.5}), json!({}));
+        let faults = found(&ArgsUngrounded, &trace);
+        assert_eq!(faults.iter().map(|fault| fault.call).collect::<Vec<_>>(), [Some(2)]);
     }
 }

@@ -28,18 +28,24 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "calls repeat three times or more without a new result",
     docs: "\
-## What it does
+# What it does
 Reports a call that fails three times with equal arguments, and a series of calls that is repeated three times with equal
 arguments and equal results. The finding is at the call that completes the third round.
 
-## Why it matters
+# Why it matters
 An agent in a loop spends time and tokens until a limit stops it.
 
-## What counts as proof
+# What counts as proof
 The recorded calls of one turn. Failures count until the call succeeds or another call changes something. Polling that
 leads to another result, or for something that is not finished yet, is not a loop.
 
-## Example
+# Severity
+Warning, in the layer *trace*.
+
+# When it does not apply
+Fewer than three calls are recorded.
+
+# Example
 `search {\"q\": \"a\"}`, `open {\"id\": 1}`, three times in this order with the same results
 ",
     since: "0.2.0",

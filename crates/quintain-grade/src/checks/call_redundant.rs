@@ -20,19 +20,25 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a read-only tool is called again with equal arguments",
     docs: "\
-## What it does
+# What it does
 Reports the later of two equal calls to a read-only tool. Arguments are equal as JSON: the order of keys and the notation
 of numbers do not matter. A tool is read-only by its `readOnlyHint`, else by the verb of its name.
 
-## Why it matters
+# Why it matters
 The result is already in the conversation. The call costs time, tokens and quota.
 
-## What counts as proof
+# What counts as proof
 The first call succeeded, both have equal results, no call between them may have changed something, and the user said
 nothing in between. Polling (the results of equal calls differ in the end, or something is not finished yet),
 pagination, retries after an error and a look after a change are not redundant.
 
-## Example
+# Severity
+Warning, in the layer *trace*.
+
+# When it does not apply
+Fewer than two calls are recorded.
+
+# Example
 `get_order {\"id\": 7}` twice in a row
 ",
     since: "0.2.0",

@@ -2,7 +2,13 @@
 
 mod actions;
 mod arithmetic;
+mod claimed;
+mod counted;
+mod own_text;
+mod requests;
+mod support;
 mod values;
+mod verbs;
 
 use quintain_content::registry::Meta;
 use quintain_content::text::short::one_line;
@@ -21,20 +27,27 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "the answer states a value that no result has, or an act that no call did",
     docs: "\
-## What it does
+# What it does
 Compares the numbers, ids, URLs, e-mail addresses, dates and paths of every answer with all that was said and returned before. The same
 value in another notation counts, also rounded, in another unit, as a decimal comma, a count of listed items, a sum or mean of a column,
 a short hash or a base name. In sentences about totals, differences, averages and shares it also counts what two known numbers make.
-\"I have created ...\", \"I sent ...\" need a successful call that changes something; negations, offers, questions, quotes and passives
-are not claims of the application.
+\"I have created ...\", \"I sent ...\", \"Booked!\" need a successful call that changes something; \"You're booked\" and \"Done\" do if the
+user ordered it. Negations, offers, questions, quotes and passives about data are not claims of the application.
 
-## Why it matters
+# Why it matters
 An invented figure reads like a fact, and an act that never happened is noticed late.
 
-## What counts as proof
+# What counts as proof
 The results are recorded, and none of them supports the claim. An invented act is an error, an invented value a warning.
 
-## Example
+# Severity
+Error for an act if no successful call changes anything. Warning for an act if other calls change something, and for a
+value. In the layer *trace*.
+
+# When it does not apply
+No answer is recorded.
+
+# Example
 ```text
 I have sent the invoice to Ann.   (no call changes anything)
 ```
@@ -59,14 +72,17 @@ impl TraceCheck for ClaimUnsupported {
         if answers.is_empty() {
             return Checked::NotApplicable("no answer is recorded");
         }
-        let changes = actions::Changes::new(view);
+        let acts = actions::Acts::new(view);
         let recorded = recorded(view);
-        let mut faults = Vec::new();
-        for (step, text) in answers {
+        let mut claimed: Vec<(usize, Vec<actions::Unsupported>)> = Vec::new();
+        for (step, text) in &answers {
             let plain = prose::without_code(text);
-            let sentences = prose::sentences(&plain);
-            let acts = actions::unsupported(view, &changes, step, &sentences);
-            faults.extend(acts.iter().map(|claim| Fault {
+            claimed.push((*step, acts.unsupported(*step, text, &prose::sentences(&plain))));
+        }
+        acts.remove_quotes(&mut claimed);
+        let mut faults = Vec::new();
+        for ((step, text), (_, claims)) in answers.into_iter().zip(claimed) {
+            faults.extend(claims.iter().map(|claim| Fault {
                 severity: if claim.is_alone { Level::Error } else { Level::Warning },
                 call: None,
                 pointer: String::new(),
@@ -75,7 +91,8 @@ impl TraceCheck for ClaimUnsupported {
                 hint: "make the call, or report what was not done".to_owned(),
             }));
             if recorded.contains(&step) && view.known().is_whole(step) {
-                let invented = values::unsupported(view, step, &plain, &sentences);
+                let plain = prose::without_code(text);
+                let invented = values::unsupported(view, step, &plain, &prose::sentences(&plain));
                 faults.extend(invented.into_iter().map(|claim| Fault {
                     severity: Level::Warning,
                     call: None,
@@ -149,6 +166,8 @@ mod tests {
             "The total of ORD-1041 is $7,391.20.",
             "The order ORD-2077 is open.",
             "There are 57 orders.",
+            "There are eight orders.",
+            "The total is fifty-seven euros.",
             "See https://orders.example/x/1.",
             "It is in /srv/out/b.csv.",
             "Write to bob@acme.example.",
@@ -173,6 +192,8 @@ mod tests {
             "1. ORD-1041\n2. ORD-1042\n\nWould you like me to refund 500?",
             "The average is 448.83, the difference between ORD-1041 and ORD-1042 is 1134.51.",
             "```\nlet x = 9917;\n```",
+            "Two of the three orders are open; call us seven days a week.",
+            "There are five things to know about this four-star shop.",
         ] {
             assert_eq!(claims(answer), Vec::<String>::new(), "{answer}");
         }

@@ -28,7 +28,7 @@ impl TraceBuilder {
             let listing = Listing { tools: Some(Vec::new()), ..Listing::default() };
             servers.push(TraceServer {
                 name: Some(server.to_owned()),
-                listings: vec![listing],
+                listings: vec![listing].into(),
                 ..TraceServer::default()
             });
         }

@@ -18,17 +18,23 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "the answer needs fewer calls than were made",
     docs: "\
-## What it does
+# What it does
 Follows values backwards from the answer: it needs the calls whose results it uses, those need the calls from which their arguments come,
 and so on. Calls that changed something are always needed. The remaining calls are listed.
 
-## Why it matters
+# Why it matters
 Every call costs time and tokens, and results that lead nowhere distract the model.
 
-## What counts as proof
+# What counts as proof
 No value of the listed calls reaches the answer. This is a hint: a search that finds nothing may still be necessary.
 
-## Example
+# Severity
+Info, in the layer *trace*.
+
+# When it does not apply
+No answer is recorded, or the results are too large to compare.
+
+# Example
 ```text
 search -> search -> search -> get_order      answer uses get_order only
 ```

@@ -16,18 +16,24 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a tool is called that the policy does not permit",
     docs: "\
-## What it does
+# What it does
 Compares each called tool with the lists `allow` and `deny`. Patterns are `tool` or `server/tool`; `*` matches anything. A
 tool is permitted if no pattern of `deny` matches, and a pattern of `allow` matches or `allow` is empty.
 
-## Why it matters
+# Why it matters
 Least privilege: an agent that may answer questions about orders need not be able to refund them.
 
-## What counts as proof
+# What counts as proof
 The name of the recorded call. If the server of a call is not known, a pattern with a server permits the tool and does
 not deny it.
 
-## Example
+# Severity
+Error, in the layer *call*.
+
+# When it does not apply
+Neither `allow` nor `deny` lists a tool.
+
+# Example
 ```yaml
 allow: [\"orders/get_*\"]
 deny: [\"*/delete_*\"]

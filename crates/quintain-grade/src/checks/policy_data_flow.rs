@@ -2,7 +2,8 @@
 
 mod results;
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use aho_corasick::AhoCorasick;
 use base64::Engine as _;
@@ -14,6 +15,7 @@ use quintain_evidence::trace::Role;
 use serde_json::Value;
 
 use super::{Checked, Fault, TraceCheck};
+use crate::occurrences::Occurrences;
 use crate::policy::CallPolicy;
 use crate::values::leaves::{Leaf, leaves};
 use crate::view::{CallView, View};
@@ -25,18 +27,24 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a secret or personal data of one server is sent to another",
     docs: "\
-## What it does
+# What it does
 Detects secrets and personal data in the results of every server, and looks for them in the arguments of calls of other servers, also in
 base64. Fine are: data that the user wrote, data that the other server returned itself, an address as the recipient of a message, personal
 data for a tool that the user asked for by name, and servers in `trusted` of the policy.
 
-## Why it matters
+# Why it matters
 What one server holds in confidence is in the logs of another after the call.
 
-## What counts as proof
+# What counts as proof
 The value is in an earlier result of one server and in the arguments of a call of another.
 
-## Example
+# Severity
+Error, in the layer *trace*.
+
+# When it does not apply
+Fewer than two servers are called, or the results have too many values to follow.
+
+# Example
 ```text
 vault/get_secret -> sk_live_...      web/search {\"query\": \"sk_live_...\"}
 ```
@@ -70,7 +78,7 @@ impl TraceCheck for DataFlow {
         let Some(search) = Search::new(&sensitive) else {
             return Checked::NotApplicable("the results have too many values to follow");
         };
-        let asked = asked(view);
+        let asked = Asked::new(view);
         let mut faults = Vec::new();
         for call in &view.calls {
             let (Some(server), Some(args)) = (call.server(), call.call.args.json()) else {
@@ -191,11 +199,7 @@ impl Sensitive {
         let whole =
             leaf.value.as_str().is_some_and(|text| text.trim().len() <= self.text.len() + 40);
         let is_address = whole && words.iter().any(|word| addresses.contains(&word.as_str()));
-        let named = lexicon::words(&call.call.name).into_iter().chain(lexicon::words(server));
-        let mut named = named.filter(|word| word.len() > 3 && !is_usual(word));
-        is_address
-            || named.any(|word| asked.words.iter().any(|said| is_same_word(said, &word)))
-            || is_destination_named(call, asked)
+        is_address || asked.names(&call.call.name, server) || asked.names_destination(call)
     }
 }
 
@@ -242,29 +246,51 @@ fn is_same_word(said: &str, named: &str) -> bool {
 
 /// What the user said.
 struct Asked {
-    text: String,
     words: HashSet<String>,
+    /// The places among all arguments that the user named.
+    places: Occurrences,
+    /// Whether the user asked for a tool of a server by a word of their names.
+    tools: RefCell<HashMap<(String, String), bool>>,
 }
 
-/// Whether the user named where a call puts its data: a path, an address, a channel.
-fn is_destination_named(call: &CallView<'_>, asked: &Asked) -> bool {
-    let is_place = |text: &str| {
+impl Asked {
+    fn new(view: &View<'_>) -> Self {
+        let users = view.trace.messages().filter(|message| message.role == Role::User);
+        let text = users.map(|message| message.text.to_lowercase()).collect::<Vec<_>>().join("\n");
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
+        let words = words.take(20_000).map(str::to_owned).collect();
+        let wanted = view.calls.iter().flat_map(places);
+        let places = Occurrences::find(wanted, [(0, text.as_str())]);
+        Self { words, places, tools: RefCell::default() }
+    }
+
+    /// Whether a word of the name of a tool or of its server is in the request.
+    fn names(&self, tool: &str, server: &str) -> bool {
+        let key = (tool.to_owned(), server.to_owned());
+        *self.tools.borrow_mut().entry(key).or_insert_with(|| {
+            let named = lexicon::words(tool).into_iter().chain(lexicon::words(server));
+            let mut named = named.filter(|word| word.len() > 3 && !is_usual(word));
+            named.any(|word| self.words.iter().any(|said| is_same_word(said, &word)))
+        })
+    }
+
+    /// Whether the user named where a call puts its data: a path, an address, a channel.
+    fn names_destination(&self, call: &CallView<'_>) -> bool {
+        places(call).iter().any(|place| self.places.first(place).is_some())
+    }
+}
+
+/// The arguments of a call that may name a place, in lower case.
+fn places(call: &CallView<'_>) -> Vec<String> {
+    let is_place = |text: &&str| {
         text.len() > 3
             && text.len() < 300
             && text.contains(['/', '.', '@', '#', '_', '-'])
             && !text.contains(' ')
     };
     let args = call.call.args.json().map(leaves).unwrap_or_default();
-    let mut texts = args.iter().filter_map(|leaf| leaf.value.as_str());
-    texts.any(|text| is_place(text) && asked.text.contains(&text.to_lowercase()))
-}
-
-fn asked(view: &View<'_>) -> Asked {
-    let users = view.trace.messages().filter(|message| message.role == Role::User);
-    let text = users.map(|message| message.text.to_lowercase()).collect::<Vec<_>>().join("\n");
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
-    let words = words.take(20_000).map(str::to_owned).collect();
-    Asked { text, words }
+    let texts = args.iter().filter_map(|leaf| leaf.value.as_str());
+    texts.filter(is_place).map(str::to_lowercase).collect()
 }
 
 /// Finds sensitive values in texts, also without their separators and in base64.

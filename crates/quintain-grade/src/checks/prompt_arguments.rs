@@ -19,18 +19,24 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a prompt is requested without its required arguments, or with others",
     docs: "\
-## What it does
+# What it does
 Compares the arguments of each requested prompt with those that the prompt declares.
 
-## Why it matters
+# Why it matters
 Without a required argument the server refuses the request, or fills the template with nothing. An unknown argument is
 ignored.
 
-## What counts as proof
+# What counts as proof
 A required argument is absent or not a text (error), or an argument is not declared (warning). A prompt that lists no
 arguments takes none.
 
-## Example
+# Severity
+Error if a required argument is absent or not a text, warning if an argument is not declared, in the layer *call*.
+
+# When it does not apply
+No prompt is requested whose arguments are recorded.
+
+# Example
 `prompts/get {\"name\": \"code_review\", \"arguments\": {}}` for a prompt that requires `code`
 ",
     since: "0.2.0",
@@ -125,7 +131,8 @@ mod tests {
 
     fn found(args: Args) -> Vec<(Level, String)> {
         let prompt = json!({"name": "p", "arguments": [{"name": "code", "required": true}, {"name": "style"}]});
-        let listings = vec![Listing { prompts: Some(vec![Prompt(prompt)]), ..Listing::default() }];
+        let listings =
+            vec![Listing { prompts: Some(vec![Prompt(prompt)]), ..Listing::default() }].into();
         let mut trace = Trace {
             servers: vec![TraceServer { listings, ..TraceServer::default() }],
             ..Trace::default()

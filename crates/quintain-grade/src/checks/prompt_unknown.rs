@@ -16,16 +16,22 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a prompt is requested that no server offers",
     docs: "\
-## What it does
+# What it does
 Compares the name of each requested prompt with the prompts that its server listed at that time.
 
-## Why it matters
+# Why it matters
 The request fails, and the application continues without the instructions that it relies on.
 
-## What counts as proof
+# What counts as proof
 The prompts of the servers are recorded, and none of them has the name.
 
-## Example
+# Severity
+Error, in the layer *call*.
+
+# When it does not apply
+No prompt is requested, or the prompts of the servers are not recorded.
+
+# Example
 `prompts/get {\"name\": \"code_reviw\"}`
 ",
     since: "0.2.0",
@@ -85,7 +91,7 @@ mod tests {
     #[test]
     fn unlisted_prompts_are_found() {
         let prompts = Some(vec![Prompt(json!({"name": "code_review"}))]);
-        let listings = vec![Listing { prompts, ..Listing::default() }];
+        let listings = vec![Listing { prompts, ..Listing::default() }].into();
         let server = TraceServer { listings, ..TraceServer::default() };
         let mut trace = Trace { servers: vec![server], ..Trace::default() };
         for name in ["code_review", "code_reviw"] {

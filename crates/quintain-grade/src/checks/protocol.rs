@@ -14,17 +14,23 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "frames of a capture violate JSON-RPC or MCP",
     docs: "\
-## What it does
+# What it does
 Reports what the reader of a capture found in its frames, under the id `protocol.RULE`: messages that are not JSON-RPC,
 responses without a request, requests before `initialize`, methods whose capability is not declared.
 
-## Why it matters
+# Why it matters
 Clients and servers that violate the protocol work with some peers and fail with others.
 
-## What counts as proof
+# What counts as proof
 The recorded frame. Formats without frames prove nothing.
 
-## Example
+# Severity
+Error, in the layer *protocol*.
+
+# When it does not apply
+The trace has no frames: only captures have.
+
+# Example
 ```json
 {\"direction\": \"server\", \"frame\": {\"jsonrpc\": \"2.0\", \"id\": 99, \"result\": {}}}
 ```

@@ -20,17 +20,23 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a resource is read that no server offers",
     docs: "\
-## What it does
+# What it does
 Compares the URI of each read resource with the resources that its server listed at that time, with its templates, and
 with the links in earlier results, which need not be listed.
 
-## Why it matters
+# Why it matters
 A model that invents URIs reads nothing, or something that it was not meant to read.
 
-## What counts as proof
+# What counts as proof
 The resources of the servers are recorded, the URI is not among them, matches no template, and is in no earlier result.
 
-## Example
+# Severity
+Error, in the layer *call*.
+
+# When it does not apply
+No resource is read, or the resources of the servers are not recorded.
+
+# Example
 `resources/read {\"uri\": \"file:///notes/todoo.md\"}`
 ",
     since: "0.2.0",
@@ -130,7 +136,7 @@ mod tests {
             templates: Some(vec![ResourceTemplate(json!({"uriTemplate": "db://{table}/{id}"}))]),
             ..Listing::default()
         };
-        let server = TraceServer { listings: vec![listing], ..TraceServer::default() };
+        let server = TraceServer { listings: vec![listing].into(), ..TraceServer::default() };
         let mut trace = Trace { servers: vec![server], ..Trace::default() };
         for call in calls {
             trace.call(call);

@@ -22,18 +22,24 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a resource is read, but nothing of it is used",
     docs: "\
-## What it does
+# What it does
 Looks for the numbers, ids and words of each resource in later arguments and in what the application says. Only what
 was not known before the resource was read counts.
 
-## Why it matters
+# Why it matters
 Unused content fills the context and costs tokens. It may be a sign that the model read the wrong resource.
 
-## What counts as proof
+# What counts as proof
 No number or id and fewer than two words that first appear in the resource are used later. It is info: a resource may
 shape an answer without leaving words in it.
 
-## Example
+# Severity
+Info, in the layer *trace*.
+
+# When it does not apply
+No resource is read, or nothing that the application says is recorded.
+
+# Example
 `resources/read {\"uri\": \"file:///menu.md\"}`, and an answer about the weather
 ",
     since: "0.2.0",

@@ -16,19 +16,25 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a call failed",
     docs: "\
-## What it does
+# What it does
 Reports each call that failed: by an error of JSON-RPC, by `isError`, or by a soft error, which is a result that is
 marked as a success and as a whole states a failure: `{\"error\": ...}`, `{\"success\": false}`, `Failed to ...`, a stack
 trace, a status of HTTP. Logs, search hits, counters and records that mention errors are contents.
 
-## Why it matters
+# Why it matters
 A failed call that nobody noticed means that the answer rests on something that did not happen.
 
-## What counts as proof
+# What counts as proof
 The recorded result. The finding is a warning if the failure was ignored: the tool does not succeed later, no other tool
 succeeds later with the same values, and the application does not mention the failure. Otherwise it is info.
 
-## Example
+# Severity
+Warning if the failure was ignored, otherwise info, in the layer *call*.
+
+# When it does not apply
+No results are recorded.
+
+# Example
 ```json
 {\"content\": [{\"type\": \"text\", \"text\": \"Error: city not found\"}], \"isError\": false}
 ```

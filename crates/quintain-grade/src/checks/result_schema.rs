@@ -23,21 +23,28 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a result breaks the output schema of its tool, or contradicts itself",
     docs: "\
-## What it does
+# What it does
 Validates the `structuredContent` of each successful result against the `outputSchema` of the tool, reports structured
 content that is missing although the tool declares a schema, and compares structured content with the text if the text
 is JSON.
 
-## Why it matters
+# Why it matters
 Some clients give the model the text, others the structured content. If they disagree, the application acts on other
 data than the one that was tested. MCP requires structured results to fit the declared schema.
 
-## What counts as proof
+# What counts as proof
 The validator rejects the recorded content; or the result has a list `content` and no `structuredContent` although an
 output schema is declared; or the text is JSON with another value at the reported place. The wrapper
 `{\"result\": ...}`, which some SDKs add to values that are not objects, is no disagreement.
 
-## Example
+# Severity
+Warning, in the layer *call*. It is info if a schema cannot be used, or if the text lacks a value of the structured
+content.
+
+# When it does not apply
+Neither structured results nor output schemas are recorded.
+
+# Example
 ```json
 {\"content\": [{\"type\": \"text\", \"text\": \"{\\\"total\\\": 12}\"}], \"structuredContent\": {\"total\": 21}}
 ```

@@ -19,17 +19,23 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "nothing of a result reappears in later arguments or in the answer",
     docs: "\
-## What it does
+# What it does
 Takes what each successful call of a tool brought that was not known before (ids, numbers, dates, rare words) and looks for it in all
 later arguments and in what the application says. Calls that change something are left out: their effect is their use.
 
-## Why it matters
+# Why it matters
 A result that nobody uses costs time and tokens. Often the answer ignores what the user asked for.
 
-## What counts as proof
+# What counts as proof
 The result brought something new, and nothing of it reappears in any notation.
 
-## Example
+# Severity
+Info, in the layer *trace*.
+
+# When it does not apply
+No answer is recorded, or the results are too large to compare.
+
+# Example
 ```text
 get_weather -> 21 °C, cloudy      answer: The meeting is at 10:00.
 ```

@@ -24,7 +24,7 @@ pub(super) fn found_at(check: &dyn TraceCheck, trace: &Trace) -> Vec<usize> {
 
 pub(super) fn server(name: &str, tools: Vec<Value>) -> TraceServer {
     let tools = Some(tools.into_iter().map(Tool).collect());
-    let listings = vec![Listing { tools, ..Listing::default() }];
+    let listings = vec![Listing { tools, ..Listing::default() }].into();
     TraceServer { name: Some(name.to_owned()), listings, ..TraceServer::default() }
 }
 
@@ -61,7 +61,7 @@ fn every_check_is_documented_under_its_own_id() {
         assert!(ids.insert(meta.id), "{} is registered twice", meta.id);
         assert!(!meta.summary.ends_with('.'), "{}", meta.id);
         for heading in ["What it does", "Why it matters", "What counts as proof", "Example"] {
-            assert!(meta.docs.contains(&format!("## {heading}\n")), "{}: {heading}", meta.id);
+            assert!(meta.docs.contains(&format!("# {heading}\n")), "{}: {heading}", meta.id);
         }
     }
 }

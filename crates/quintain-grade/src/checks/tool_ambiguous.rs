@@ -15,16 +15,22 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a tool is called that several servers offer",
     docs: "\
-## What it does
+# What it does
 Reports calls that name no server although two or more servers list a tool of that name.
 
-## Why it matters
+# Why it matters
 Which server answers then depends on the host. A server can shadow a tool of another server by its name.
 
-## What counts as proof
+# What counts as proof
 The lists of at least two servers contain the name at the time of the call, and the call names none of them.
 
-## Example
+# Severity
+Warning, in the layer *call*.
+
+# When it does not apply
+Fewer than two servers are recorded.
+
+# Example
 ```json
 {\"name\": \"search\"}
 ```

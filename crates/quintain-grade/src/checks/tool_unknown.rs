@@ -16,17 +16,23 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "a tool is called that no server offers",
     docs: "\
-## What it does
+# What it does
 Compares the name of each called tool with the tools that its server listed at the time of the call. Hosts that put the
 server in front of the name (`mcp__github__get_issue`) are understood.
 
-## Why it matters
+# Why it matters
 A model that invents tools does not know what it can do; the call is lost at best.
 
-## What counts as proof
+# What counts as proof
 The tools of the servers are recorded, and none of them has the name.
 
-## Example
+# Severity
+Error, in the layer *call*.
+
+# When it does not apply
+No tool is called, or the tools of the servers are not recorded.
+
+# Example
 ```json
 {\"name\": \"get_wheather\"}
 ```

@@ -106,6 +106,56 @@ class! {
     ExactMatchMetric: "exact-match";
     /// `pattern-match`
     PatternMatchMetric: "pattern-match";
+    /// `task-completion`
+    TaskCompletionMetric: "task-completion";
+    /// `goal-accuracy`
+    GoalAccuracyMetric: "goal-accuracy";
+    /// `tool-use`
+    ToolUseMetric: "tool-use";
+    /// `plan-quality`
+    PlanQualityMetric: "plan-quality";
+    /// `g-eval`
+    GEvalMetric: "g-eval";
+    /// `conversational-g-eval`
+    ConversationalGEvalMetric: "conversational-g-eval";
+    /// `dag`
+    DagMetric: "dag";
+    /// `answer-relevancy`
+    AnswerRelevancyMetric: "answer-relevancy";
+    /// `faithfulness`
+    FaithfulnessMetric: "faithfulness";
+    /// `contextual-precision`
+    ContextualPrecisionMetric: "contextual-precision";
+    /// `contextual-recall`
+    ContextualRecallMetric: "contextual-recall";
+    /// `contextual-relevancy`
+    ContextualRelevancyMetric: "contextual-relevancy";
+    /// `hallucination`
+    HallucinationMetric: "hallucination";
+    /// `summarization`
+    SummarizationMetric: "summarization";
+    /// `prompt-alignment`
+    PromptAlignmentMetric: "prompt-alignment";
+    /// `bias`
+    BiasMetric: "bias";
+    /// `toxicity`
+    ToxicityMetric: "toxicity";
+    /// `misuse`
+    MisuseMetric: "misuse";
+    /// `non-advice`
+    NonAdviceMetric: "non-advice";
+    /// `role-violation`
+    RoleViolationMetric: "role-violation";
+    /// `role-adherence`
+    RoleAdherenceMetric: "role-adherence";
+    /// `knowledge-retention`
+    KnowledgeRetentionMetric: "knowledge-retention";
+    /// `conversation-completeness`
+    ConversationCompletenessMetric: "conversation-completeness";
+    /// `topic-adherence`
+    TopicAdherenceMetric: "topic-adherence";
+    /// `turn-relevancy`
+    TurnRelevancyMetric: "turn-relevancy";
 }
 
 #[cfg(test)]

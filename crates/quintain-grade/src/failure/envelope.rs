@@ -1,59 +1,31 @@
 //! JSON that as a whole states a failure, such as `{"error": "..."}` or `{"success": false}`. Objects that carry what was
 //! asked for are contents, also if they count or list errors.
 
+mod keys;
+mod values;
+
 use serde_json::{Map, Value};
 
+use self::keys::{
+    CLASSES, CODES, ENVELOPE, ERROR, ERROR_WORDS, EXIT, EXPLAINS, FAILED, FAILED_WORDS, HTTP,
+    REFUSED_WORDS, STATUS, SUCCESS, WRAPPERS,
+};
+use self::values::{
+    is_empty, is_error, is_error_class, is_error_key, is_error_list, is_failed, is_false,
+    is_http_error, is_none, nonzero, plain,
+};
 use super::subject::Subject;
 use super::text;
 use crate::canonical::scalar;
 use crate::word_list;
 
-/// Keys that describe a failure or the response itself. Their values are not what was asked for.
-const ENVELOPE: &str = "\
-    attempts cause code correlationid detail details docs documentationurl duration \
-    durationms elapsed elapsedms err errmsg error errorcode errordescription errordetails \
-    errorid errormessage errormsg errorname errors errortype exception failed failure fault \
-    haserror help hint httpcode httpstatus httpstatuscode instance iserror jsonrpc message \
-    meta method msg name ok path provider reason requestid retryable retryafter stack \
-    stacktrace status statuscode statustext suberrors success succeeded successful \
-    suggestion time timestamp title tool trace traceback";
-/// Keys whose texts explain.
-const EXPLAINS: &str = "\
-    cause description detail details err errmsg error errordescription errormessage errormsg \
-    exception failure failurereason message msg reason";
-/// Keys of an error as text or object.
-const ERROR: &str = "\
-    err errmsg error errordescription errormessage errormsg exception failure fault";
-/// Keys that are false if the call failed.
-const SUCCESS: &str = "\
-    ok status succeeded success successful";
-/// Keys that are true if the call failed.
-const FAILED: &str = "\
-    error failed haserror iserror";
-/// Keys of a word for how the call ended.
-const STATUS: &str = "\
-    outcome result state status type";
-/// Keys of a status of HTTP.
-const HTTP: &str = "\
-    code errorcode httpcode httpstatus httpstatuscode status statuscode error";
-/// Words for a call that failed, which are not states of records.
-const ERROR_WORDS: &str = "\
-    err error exception fatal fatalerror internalerror internalservererror ko servererror";
-/// Words for a call that failed, or for the state of a record.
-const FAILED_WORDS: &str = "\
-    aborted accessdenied badrequest denied errored fail failed failure forbidden invalid \
-    invalidargument invalidrequest notfound permissiondenied ratelimited ratelimitexceeded \
-    rejected resourceexhausted serviceunavailable timedout timeout toomanyrequests \
-    unauthenticated unauthorized unavailable unknownerror validationerror";
-/// Values of `error` for none.
-const NO_ERROR: [&str; 12] =
-    ["", "0", "false", "n/a", "na", "nil", "no", "no error", "none", "null", "ok", "success"];
-/// Objects with one of these keys alone wrap the content.
-const WRAPPERS: &str = "\
-    body content data detail message output payload response result text";
 const MAX_DEPTH: usize = 4;
 /// Objects with more keys carry data.
 const MAX_KEYS: usize = 24;
+/// An object that says how a change ended has few keys; a whole record has more.
+const MAX_OWN: usize = 8;
+/// A longer body of a response is content.
+const MAX_BODY: usize = 200;
 
 /// Where a value states that all failed, and its words.
 pub(super) fn states_failure(value: &Value, subject: &Subject<'_>) -> Option<(String, String)> {
@@ -135,9 +107,31 @@ impl<'v> Fields<'v> {
             return None;
         }
         let carries = self.carries(subject);
-        let unsuccessful = self.of(SUCCESS).find(|(_, value)| is_false(value));
+        let unsuccessful = self.of(SUCCESS).find(|(key, value)| {
+            is_false(value)
+                || value.as_i64() == Some(0) && matches!(plain(key).as_str(), "ok" | "success")
+        });
+        let not_done = || {
+            let done = self.entries.iter().find(|(name, _, value)| {
+                **value == Value::Bool(false) && subject.is_done_key(name)
+            });
+            done.map(|(_, key, value)| (*key, *value))
+        };
+        let unsuccessful = unsuccessful.or_else(not_done);
         let declared = self.of(FAILED).find(|(_, value)| **value == Value::Bool(true));
+        // `isError` is about the call, whatever else is there.
+        let marked = self.of("iserror").find(|(_, value)| **value == Value::Bool(true));
+        if let Some((key, _)) = marked {
+            return Some(key);
+        }
         let error = self.of(ERROR).find(|(_, value)| is_error(value));
+        let error = error.or_else(|| {
+            let named = self
+                .entries
+                .iter()
+                .find(|(_, key, value)| is_error_key(key) && value.is_string() && is_error(value));
+            named.map(|(_, key, value)| (*key, *value))
+        });
         let explained = self.explanation().is_some();
         let status = self.status(subject);
         if let Some((key, _)) = unsuccessful.or(declared) {
@@ -162,21 +156,43 @@ impl<'v> Fields<'v> {
         if let Some((key, is_certain)) = status {
             let least =
                 if subject.reads && !is_certain { Carries::Nothing } else { Carries::Arguments };
+            // What a tool that changes something says about its own work. A state that was asked for is none.
+            let is_own = subject.changes
+                && !subject.runs
+                && !subject.is_question
+                && self.entries.len() <= MAX_OWN
+                && !self
+                    .of(STATUS)
+                    .any(|(_, word)| word.as_str().is_some_and(|word| subject.is_argument(word)));
+            if is_own {
+                return Some(key);
+            }
             let is_bare = self.entries.len() == 1 && subject.reads && !is_certain;
             return (carries <= least && (explained || !is_bare)).then_some(key);
         }
-        let (key, _) = self.of("errors").find(|(_, value)| is_error_list(value))?;
-        (carries <= Carries::Arguments && !subject.is_log && !subject.is_question).then_some(key)
+        if carries > Carries::Arguments || subject.is_log || subject.is_question {
+            return None;
+        }
+        let errors = self.of("errors").find(|(_, value)| is_error_list(value));
+        errors.map(|(key, _)| key).or_else(|| self.exit())
+    }
+
+    /// The exit status of a program that only complained.
+    fn exit(&self) -> Option<&'v str> {
+        let said = |key| self.of(key).any(|(_, value)| !is_empty(value));
+        let (key, _) = self.of(EXIT).find(|(_, value)| nonzero(value).is_some())?;
+        (said("stderr") && !said("stdout output")).then_some(key)
     }
 
     /// A word or number for how the call ended, and whether it cannot be the state of a record.
     fn status(&self, subject: &Subject<'_>) -> Option<(&'v str, bool)> {
         let word = self.of(STATUS).find_map(|(key, value)| {
             let word = plain(value.as_str()?);
-            let is_certain = word_list::contains(ERROR_WORDS, &word);
+            let is_state = subject.is_state || subject.is_question;
+            let is_refused = word_list::contains(REFUSED_WORDS, &word) && !is_state;
+            let is_certain = word_list::contains(ERROR_WORDS, &word) || is_refused;
             let is_type = plain(key) == "type";
             let is_failed = word_list::contains(FAILED_WORDS, &word) && !is_type;
-            let is_state = subject.is_state || subject.is_question;
             (is_certain || (is_failed && !is_state)).then_some((key, is_certain && !is_state))
         });
         let http = || {
@@ -185,13 +201,26 @@ impl<'v> Fields<'v> {
         };
         let code = || {
             let (key, value) = self.of("code errorcode").next()?;
-            let word = plain(value.as_str()?);
-            let is_code = word_list::contains(FAILED_WORDS, &word)
-                || word_list::contains(ERROR_WORDS, &word)
-                || text::is_system_code(value.as_str()?);
+            let word = value.as_str()?;
+            let is_code = is_failed(&plain(word)) || text::is_system_code(word);
             (is_code && self.explanation().is_some()).then_some((key, true))
         };
-        word.or_else(http).or_else(code)
+        // `{"errcode": 40013, "errmsg": ...}`, `{"code": -1, "message": ...}`
+        let number = || {
+            let mut codes = self.of(CODES).filter(|(_, value)| nonzero(value).is_some());
+            let mut negative = self
+                .of("code status result")
+                .filter(|(_, value)| nonzero(value).is_some_and(|number| number < 0));
+            let (key, _) = codes.next().or_else(|| negative.next())?;
+            self.explanation().map(|_| (key, true))
+        };
+        let class = || {
+            let mut classes = self
+                .of(CLASSES)
+                .filter(|(_, value)| value.as_str().is_some_and(is_error_class) && !subject.is_log);
+            classes.next().filter(|_| self.explanation().is_some()).map(|(key, _)| (key, true))
+        };
+        word.or_else(http).or_else(code).or_else(number).or_else(class)
     }
 
     /// What explains the failure, in words.
@@ -211,10 +240,32 @@ impl<'v> Fields<'v> {
 
     /// Whether the object carries data besides what describes the failure.
     fn carries(&self, subject: &Subject<'_>) -> Carries {
-        let others = self.entries.iter().filter(|(name, ..)| {
-            !word_list::contains(ENVELOPE, name)
-                && !name.starts_with("error")
-                && !name.starts_with('_')
+        let is_problem = self.of("title").next().is_some()
+            && self.of("status").any(|(key, value)| is_http_error(key, value));
+        let is_response = self
+            .of("status statuscode httpstatus httpstatuscode httpcode")
+            .any(|(key, value)| is_http_error(key, value));
+        // The form of JSend: what is wrong with each field.
+        let is_refused = self
+            .of("status")
+            .any(|(_, word)| word.as_str().is_some_and(|word| matches!(word, "fail" | "error")));
+        let is_class = |value: &Value| value.as_str().is_some_and(is_error_class);
+        let others = self.entries.iter().filter(|(name, key, value)| {
+            let is_body = name == "body"
+                && is_response
+                && value.as_str().is_some_and(|text| text.len() <= MAX_BODY);
+            !(word_list::contains(ENVELOPE, name)
+                || name.starts_with("error")
+                || name.starts_with("failure")
+                || name.starts_with('_')
+                || name == "response" && is_false(value)
+                || name == "data" && is_refused && value.is_object() && is_error_list(value)
+                || word_list::contains(EXIT, name)
+                || name == "stderr"
+                || is_error_key(key)
+                || word_list::contains(CLASSES, name) && is_class(value)
+                || is_body
+                || (is_problem && name == "type"))
         });
         let each = others.map(|(name, _, value)| match value {
             _ if is_empty(value) => Carries::Nothing,
@@ -238,73 +289,6 @@ enum Carries {
     Data,
 }
 
-/// A key or word without case and separators.
-fn plain(key: &str) -> String {
-    let letters = key.chars().filter(|c| c.is_alphanumeric());
-    letters.flat_map(char::to_lowercase).collect()
-}
-
-fn is_failed(word: &str) -> bool {
-    word_list::contains(ERROR_WORDS, word) || word_list::contains(FAILED_WORDS, word)
-}
-
-fn is_false(value: &Value) -> bool {
-    match value {
-        Value::Bool(flag) => !flag,
-        Value::String(text) => text.eq_ignore_ascii_case("false"),
-        _ => false,
-    }
-}
-
-fn is_none(text: &str) -> bool {
-    let text = text.trim().to_lowercase();
-    NO_ERROR.contains(&text.as_str())
-}
-
-/// Numbers are measurements or counters.
-fn is_error(value: &Value) -> bool {
-    match value {
-        Value::Bool(flag) => *flag,
-        Value::String(text) => !is_none(text) && text.trim().parse::<f64>().is_err(),
-        Value::Object(map) => {
-            let mut texts = map.values().filter_map(Value::as_str);
-            texts.any(|text| !is_none(text))
-        }
-        Value::Null | Value::Number(_) | Value::Array(_) => false,
-    }
-}
-
-fn is_error_list(value: &Value) -> bool {
-    value.as_array().is_some_and(|items| {
-        !items.is_empty() && items.iter().all(|item| item.is_string() || item.is_object())
-    })
-}
-
-fn is_http_error(key: &str, value: &Value) -> bool {
-    let number = match value {
-        Value::Number(number) => number.as_i64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    };
-    // Errors of JSON-RPC are negative.
-    let is_rpc = plain(key) == "code";
-    number.is_some_and(|number| {
-        (400..600).contains(&number) || (is_rpc && (-32_800..=-32_000).contains(&number))
-    })
-}
-
-/// Zero, false, null and empty values are no data.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Bool(true) => false,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.values().all(is_empty),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use quintain_evidence::trace::Call;
@@ -315,6 +299,39 @@ mod tests {
     fn states(name: &str, args: Value, value: Value) -> bool {
         let call = Call::tool(name, args);
         states_failure(&value, &Subject::new(&call, None)).is_some()
+    }
+
+    #[test]
+    fn changes_state_how_they_ended() {
+        for (name, value) in [
+            ("charge_card", json!({"id": null, "status": "failed", "failure_reason": "limit"})),
+            ("create_invite", json!({"statusCode": 503, "body": "Service Unavailable"})),
+            (
+                "create_invite",
+                json!({"type": "about:blank", "title": "Conflict", "status": 409, "detail": "exists"}),
+            ),
+            ("create_export", json!({"state": "FAILED", "id": "x7"})),
+            ("charge_card", json!({"status": "declined"})),
+            ("add_member", json!({"added": false, "reason": "duplicate"})),
+            ("merge_branch", json!({"merged": false, "message": "has conflicts"})),
+            ("create_invite", json!({"ok": 0})),
+        ] {
+            assert!(states(name, json!({}), value.clone()), "{name} {value}");
+        }
+        for (name, args, value) in [
+            ("get_payment", json!({}), json!({"id": "p-1", "status": "failed", "amount": 12})),
+            (
+                "set_status",
+                json!({"status": "rejected"}),
+                json!({"id": "a1", "status": "rejected"}),
+            ),
+            ("run_tests", json!({}), json!({"status": "failed", "passed": 12})),
+            ("create_task", json!({"title": "x"}), json!({"id": "t9", "completed": false})),
+            ("create_or_update_page", json!({}), json!({"created": false, "sha": "a1b2"})),
+            ("get_counts", json!({}), json!({"ok": 3, "success": 0, "total": 9})),
+        ] {
+            assert!(!states(name, args, value.clone()), "{name} {value}");
+        }
     }
 
     #[test]
@@ -345,6 +362,21 @@ mod tests {
             json!([{"error": "bad request"}]),
             json!({"city": "Paris", "error": "no data"}),
             json!({"success": false, "city": "Paris", "error": "no data", "results": []}),
+            json!({"errcode": 40013, "errmsg": "invalid appid"}),
+            json!({"ret": -3, "msg": "session is over"}),
+            json!({"code": -1, "message": "unknown city"}),
+            json!({"cod": "404", "message": "city is not known"}),
+            json!({"Response": "False", "Error": "Movie not found!"}),
+            json!({"status": "fail", "data": {"city": "no such city"}}),
+            json!({"status": "NOT_FOUND"}),
+            json!({"status": 502, "body": "Bad Gateway"}),
+            json!({"__type": "ResourceNotFoundException", "message": "Requested resource"}),
+            json!({"type": "ValidationError", "message": "city is empty"}),
+            json!({"is_error": true, "content": "nope"}),
+            json!({"tool_error": "service offline"}),
+            json!({"errors": {"city": ["is invalid"]}}),
+            json!({"exit_code": 1, "stdout": "", "stderr": "no such city"}),
+            json!({"faultcode": "soap:Server", "faultstring": "broken"}),
         ] {
             assert!(states("get_weather", json!({"city": "Paris"}), value.clone()), "{value}");
         }
@@ -369,6 +401,17 @@ mod tests {
             json!({"temperature": 404, "code": 500, "unit": "K"}),
             json!({"status": "ok", "message": "failed logins: 3"}),
             json!({"status": "open", "error": "login page crashes"}),
+            json!({"errcode": 0, "errmsg": "ok", "data": {"a": 1}}),
+            json!({"ret": 0, "msg": "success"}),
+            json!({"code": 7, "message": "hello"}),
+            json!({"status": "fail", "data": {"score": 3, "tries": 2}}),
+            json!({"status": 502, "visitors": 12}),
+            json!({"type": "TypeError", "count": 12, "first_seen": "2026-05-01"}),
+            json!({"last_error": "timeout"}),
+            json!({"errors": {"2026-05-01": 3, "2026-05-02": 0}}),
+            json!({"exit_code": 1, "stdout": "3 passed, 1 failed", "stderr": ""}),
+            json!({"exit_code": 0, "stdout": "", "stderr": "warning: slow"}),
+            json!({"standard_error": "0.03", "mean": 7}),
         ] {
             assert!(!states("get_item", json!({"id": "7"}), value.clone()), "{value}");
         }
@@ -386,6 +429,7 @@ mod tests {
         ));
         assert!(!states("check_link", json!({}), json!({"status": 404, "message": "Not Found"})));
         assert!(!states("check_url", json!({}), json!({"status": 404, "ok": false})));
+        assert!(!states("check_link", json!({}), json!({"status": "NOT_FOUND"})));
         assert!(!states("get_last_error", json!({}), json!({"error": "NullPointerException"})));
         assert!(!states("validate", json!({}), json!({"valid": false, "errors": ["a"]})));
         assert!(!states("validate", json!({}), json!({"errors": ["a is required"]})));

@@ -43,6 +43,12 @@ pub(super) struct Subject<'c> {
     /// A text of the arguments, such as a query, mentions errors.
     pub(super) mentions_errors: bool,
     pub(super) is_state: bool,
+    /// The tool is about runs and states, whether it reads or starts them.
+    pub(super) runs: bool,
+    /// The tool certainly changes something.
+    pub(super) changes: bool,
+    /// The words of the name of the tool.
+    pub(super) words: Vec<String>,
     pub(super) is_question: bool,
     /// The tool reads what people wrote.
     pub(super) is_prose: bool,
@@ -61,16 +67,22 @@ impl<'c> Subject<'c> {
         let texts = args.iter().filter(|arg| arg.len() < 500);
         let (queries, names): (Vec<_>, Vec<_>) = texts.partition(|arg| arg.contains(' '));
         let reads = effect::reads_only(call, tool);
-        let is_named_log = named(LOGS);
+        // `log_time` and `create_alert` write; what they return is no log.
+        let logs = words.len() > 1 && words.first().is_some_and(|word| word == "log") && !reads;
+        let changes = logs || effect::effect(call, tool) == effect::Effect::Changes;
+        let is_named_log = named(LOGS) && !changes;
         Self {
             name: &call.name,
             reads,
-            is_log: is_named_log || names.into_iter().any(|name| is_log(name)),
+            is_log: is_named_log || !changes && names.into_iter().any(|name| is_log(name)),
             is_named_log,
-            mentions_errors: queries.into_iter().any(|query| is_log(query)),
+            mentions_errors: !changes && queries.into_iter().any(|query| is_log(query)),
             is_state: reads && named(STATES),
+            runs: named(STATES),
+            changes,
             is_question: named(QUESTIONS),
             is_prose: reads && named(PROSE),
+            words,
             args,
         }
     }
@@ -80,6 +92,26 @@ impl<'c> Subject<'c> {
         let mut args = self.args.iter().filter(|arg| arg.len() >= MIN_NAMED);
         (self.name.len() >= MIN_TOOL && text.contains(self.name))
             || args.any(|arg| text.contains(arg.as_str()))
+    }
+
+    /// Whether a key is the participle of what the tool does: `merged` of `merge_branch`.
+    pub(super) fn is_done_key(&self, key: &str) -> bool {
+        let is_past = |word: &str| match word {
+            "send" => key == "sent",
+            "pay" => key == "paid",
+            "make" => key == "made",
+            _ => {
+                let stem = word.strip_suffix(['e', 'y']).unwrap_or(word);
+                let ending = key.strip_prefix(stem).unwrap_or_default();
+                let last = word.chars().next_back();
+                word.len() > 2
+                    && (matches!(ending, "ed" | "ied")
+                        || ending.strip_suffix("ed").is_some_and(|one| one.chars().eq(last)))
+            }
+        };
+        // Of `create_or_update` only one can be done.
+        let joins = |word: &String| matches!(word.as_str(), "or" | "and" | "upsert");
+        !self.reads && !self.words.iter().any(joins) && self.words.iter().any(|word| is_past(word))
     }
 
     /// Whether a scalar is one of the arguments.
@@ -107,6 +139,28 @@ mod tests {
         assert_eq!(of("get_job_status", json!({})), (false, false, true, false));
         assert_eq!(of("check_link", json!({})), (false, false, false, true));
         assert_eq!(of("get_user", json!({"id": 7})), (false, false, false, false));
+    }
+
+    #[test]
+    fn tools_that_write_logs_return_none() {
+        let is_log = |name: &str| {
+            let call = Call::tool(name, json!({"kind": "error"}));
+            Subject::new(&call, None).is_log
+        };
+        assert!(is_log("get_logs") && is_log("log_search") && is_log("journalctl"));
+        assert!(!is_log("log_hours") && !is_log("create_incident") && !is_log("delete_alert"));
+    }
+
+    #[test]
+    fn participles_belong_to_the_verb_of_the_tool() {
+        let is_done = |name: &str, key: &str| {
+            let call = Call::tool(name, json!({}));
+            Subject::new(&call, None).is_done_key(key)
+        };
+        assert!(is_done("merge_branch", "merged") && is_done("send_fax", "sent"));
+        assert!(is_done("cancel_trip", "cancelled") && is_done("apply_patch", "applied"));
+        assert!(!is_done("get_branch", "merged") && !is_done("create_task", "completed"));
+        assert!(!is_done("create_or_update_page", "created"));
     }
 
     #[test]

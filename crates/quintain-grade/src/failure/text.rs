@@ -46,6 +46,26 @@ static DEATH: Pattern = LazyLock::new(|| {
         r"|^\[Errno \d+\]|^E[A-Z]{3,}[A-Z0-9]*: |^ORA-\d+|^SQLSTATE\[",
     ))
 });
+/// Codes of operating systems and protocols without other text.
+static CODE: Pattern = LazyLock::new(|| {
+    compile(concat!(
+        r"^E(?:NOENT|ACCES|PERM|XIST|EXIST|CONN[A-Z]+|TIMEDOUT|INVAL|ISDIR|NOTDIR|NOTEMPTY|BUSY|NOSPC|ROFS|PIPE|MFILE|HOSTUNREACH|NETUNREACH|ADDRINUSE|AGAIN)\b\s*(?:[:(]|$)",
+        r"|^(?:SMTP|FTP|IMAP|LDAP|SIP|RPC|API|REST)\s+(?:error\s+)?[45]\d\d\b",
+    ))
+});
+/// What a tool says about a change that it did not make.
+static UNDONE: Pattern = LazyLock::new(|| {
+    compile(concat!(
+        r"(?i)^(?:the\s+|your\s+|this\s+|that\s+)?(?:[\w'#.-]+\s+){1,4}?(?:was|were|has|have|could|is|are|can)(?:n['’]t|\s*not)\s+(?:been\s+|be\s+)?(?:\w{2,}ed|sent|made|set|paid|found|written)\b",
+        r"|^invalid\s+[\w ]{1,40}[:.]|^nothing\s+(?:was|has\s+been)\s+\w+ed\b",
+    ))
+});
+/// Titles of works begin like failures: "Failed to Launch (2006)".
+static TITLE: Pattern = LazyLock::new(|| {
+    compile(
+        r"^(?:Failed|Failure|Unable|Cannot|Can't|Could)\b(?:\s+(?:[A-Z][\w'’:-]*|to|of|the|a|an|and|in|on|for|\(\d{4}\)))+\s*$",
+    )
+});
 /// How servers begin politely.
 static APOLOGY: Pattern = LazyLock::new(|| {
     compile(
@@ -184,14 +204,17 @@ impl Stated {
     fn of(line: &str, subject: &Subject<'_>) -> Option<Self> {
         let is_marked = line.starts_with(['❌', '✗', '✘', '⛔', '🚫']);
         let bare = line.trim_start_matches(|c: char| !c.is_alphanumeric() && !"[<-/".contains(c));
-        let tag =
-            ["[ERROR]", "[FATAL]", "[CRITICAL]"].iter().find_map(|tag| bare.strip_prefix(tag));
-        if tag.is_some() {
+        let is_tag =
+            |tag: &&str| bare.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+        if ["[error]", "[fatal]", "[critical]"].iter().any(is_tag) {
             return Some(Self::Label);
         }
         let bare = APOLOGY.as_ref().map_or(bare.into(), |apology| apology.replace(bare, ""));
         let bare: &str = &bare;
-        if is_match(&DEATH, bare) {
+        if subject.reads && is_match(&TITLE, bare) {
+            return None;
+        }
+        if is_match(&DEATH, bare) || is_match(&CODE, bare) {
             return Some(Self::Death);
         }
         if is_label(bare) || is_match(&HTTP, bare) && !subject.is_state && !subject.is_question {
@@ -202,9 +225,15 @@ impl Stated {
         let is_absent = || {
             let starts_none = bare.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("no "));
             let is_counted = bare.starts_with(|c: char| c.is_ascii_digit());
-            bare.len() <= MAX_SENTENCE && !starts_none && !is_counted && is_match(&ABSENT, bare)
+            // A sentence with further data follows: "Not in stock. The next delivery is on 2 May."
+            let follows = bare.split_once(". ").map_or("", |(_, after)| after);
+            let is_data = subject.reads && follows.contains(|c: char| c.is_ascii_digit());
+            let is_short = bare.len() <= MAX_SENTENCE && !is_data;
+            is_short && !starts_none && !is_counted && is_match(&ABSENT, bare)
         };
-        let is_stated = begins || is_marked || is_match(&FOREIGN, bare) || is_absent();
+        let is_undone = || subject.changes && is_match(&UNDONE, bare);
+        let is_stated =
+            begins || is_marked || is_match(&FOREIGN, bare) || is_absent() || is_undone();
         (is_stated && !asked).then_some(Self::Sentence)
     }
 }
@@ -244,8 +273,21 @@ fn is_report(text: &str, line: &str, subject: &Subject<'_>, is_named: bool) -> b
     if text.len() > MAX_REPORT && !is_trace && !is_open {
         return false;
     }
-    // What a tool reads may begin with an error; what it states itself names what it was given.
-    count == 0 || !subject.reads || is_named || is_open || is_trace || is_match(&SERVICE, line)
+    // What a tool reads may begin with an error; what it states itself names what it was given, or is a heading above a
+    // single sentence.
+    let is_heading = count == 1 && line.trim_matches(|c: char| !c.is_alphanumeric()).len() <= 20;
+    let below = text.lines().skip(1).map(str::trim).find(|line| !line.is_empty());
+    let is_told = is_heading
+        && below.is_some_and(|below| {
+            matches!(Stated::of(below, subject), Some(Stated::Sentence)) || is_match(&UNDONE, below)
+        });
+    count == 0
+        || is_told
+        || !subject.reads
+        || is_named
+        || is_open
+        || is_trace
+        || is_match(&SERVICE, line)
 }
 
 /// Whether the output of a program ends with a stack trace.
@@ -317,6 +359,9 @@ mod tests {
             "Sorry, I couldn't find that city",
             "Sorry, something went wrong.",
             "[ERROR] upstream timed out",
+            "[error] no such city",
+            "## Error\n\nThe city does not exist.",
+            "# Error\n\nForecast 7 could not be loaded.",
             "Oops! The server returned an error (500).",
             "Request failed with status code 429",
             "Login failed: bad password",
@@ -364,6 +409,7 @@ mod tests {
             "0 errors, 3 warnings",
             "Found 2 errors:\n a.rs:1 unused",
             "Error handling in Rust: a guide",
+            "# Error\n\nA novel in three parts.",
             "Errors: 0",
             "Error: none",
             "Standard error: 0.03",
@@ -384,6 +430,20 @@ mod tests {
         ] {
             assert!(!states("get_weather", json!({"city": "Paris"}), text), "{text}");
         }
+    }
+
+    #[test]
+    fn changes_that_were_not_made_and_codes_are_failures() {
+        let add = |text: &str| states("add_member", json!({"name": "Ada"}), text);
+        assert!(add("The member was not added because the team is full."));
+        assert!(add("Invalid name: must not be empty"));
+        assert!(add("ENOENT") && add("SMTP 550: mailbox unavailable"));
+        assert!(!add("The member was added; she has not been invited yet."));
+        let search = |text: &str| states("search_films", json!({"q": "launch"}), text);
+        assert!(!search("Failed to Launch (2006)"));
+        assert!(!search("Not found in stock: K-9. Next delivery 2026-12-01."));
+        assert!(search("Failed to reach the index"));
+        assert!(states("log_hours", json!({"hours": 2}), "Error: the week is locked"));
     }
 
     #[test]

@@ -32,6 +32,12 @@ pub(crate) fn readable(head: &[u8]) -> Option<Value> {
         match values.next()? {
             Ok(value) => return Some(value),
             Err(error) => {
+                // Halves of surrogate pairs, which JavaScript and Python write.
+                let whole = std::str::from_utf8(&text).ok();
+                let whole = whole.and_then(|text| quintain_content::json_text::parse(text).ok());
+                if whole.is_some() {
+                    return whole;
+                }
                 let broken_at = offset(head, error.line(), error.column()).saturating_sub(1);
                 // Each round is shorter, and the first one is usually enough.
                 head = &head[..broken_at.min(cut.saturating_sub(1))];

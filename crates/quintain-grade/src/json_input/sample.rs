@@ -137,6 +137,7 @@ mod tests {
         assert_eq!(layout("[1]\n[2]\n"), (true, 2));
         assert_eq!(layout("[client] {\"a\": 1}\n[server] {}\n"), (true, 0));
         assert_eq!(layout(""), (false, 0));
+        assert_eq!(layout(r#"[{"a": "\ud800", "b": 1}]"#), (false, 1));
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn auc(verdicts: &[Verdict]) -> Option<f64> {
     ratio(sum - successes * (successes + 1.0) / 2.0, successes * failures)
 }
 
-fn ece(verdicts: &[Verdict]) -> Option<f64> {
+pub(super) fn ece(verdicts: &[Verdict]) -> Option<f64> {
     const BINS: usize = 10;
     let mut bins = [(0.0, 0.0, 0.0); BINS];
     for verdict in verdicts {

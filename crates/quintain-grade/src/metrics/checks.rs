@@ -16,17 +16,23 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "no check has a finding",
     docs: "\
-## What it does
+# What it does
 Computes the share of checks that apply to the trace and have no finding of `severity` (default: error) or above. The
 threshold is 1. `--metrics checks` runs the checks alone.
 
-## Why it matters
+# Why it matters
 Checks prove faults without a model; this is the metric for those who want nothing else.
 
-## What counts as proof
+# What counts as proof
 The findings.
 
-## Example
+# Options
+`severity`: the least severity that counts, `info`, `warning` or `error` (default).
+
+# When it does not apply
+No check applies.
+
+# Example
 ```yaml
 metrics:
   - type: checks

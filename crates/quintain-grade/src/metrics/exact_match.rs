@@ -11,17 +11,20 @@ static META: Meta = Meta {
     aliases: &["ExactMatchMetric"],
     summary: "the answer equals the expected output",
     docs: "\
-## What it does
+# What it does
 Compares the answer with `expected_output` of the case, without white space around either. The score is 1 or 0; the
 threshold is 1.
 
-## Why it matters
+# Why it matters
 For answers with one right form it is the strictest and cheapest comparison.
 
-## What counts as proof
+# What counts as proof
 The two texts.
 
-## Example
+# When it does not apply
+The case has no expected output, or the trace has no answer.
+
+# Example
 ```yaml
 metrics:
   - type: exact-match

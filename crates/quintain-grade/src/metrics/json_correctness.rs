@@ -15,17 +15,23 @@ static META: Meta = Meta {
     aliases: &["JsonCorrectnessMetric"],
     summary: "the answer is valid JSON of a schema",
     docs: "\
-## What it does
+# What it does
 Parses the whole answer as JSON and validates it against `expectedSchema`, a JSON Schema. Without a schema any JSON is
 correct. The score is 1 or 0.
 
-## Why it matters
+# Why it matters
 A program that reads the answer fails on anything else.
 
-## What counts as proof
+# What counts as proof
 A finding for each violation, with a JSON pointer into the answer.
 
-## Example
+# Options
+`expectedSchema`: a JSON Schema.
+
+# When it does not apply
+The trace has no answer.
+
+# Example
 ```yaml
 metrics:
   - type: json-correctness

@@ -18,19 +18,22 @@ static META: Meta = Meta {
     aliases: &["AgentLoopDetectionMetric", "LoopDetectionMetric"],
     summary: "the application does not go in circles",
     docs: "\
-## What it does
+# What it does
 Computes up to three parts. *Repetition*: the same call with the same result three times costs a half, six times all.
 *Stagnation*: the share of messages that say nearly the same as the one before, without a request between. *Recursion*: the
 share of calls that are made inside of an equal call, where the trace records that. The score is their mean with the
 weights 0.40, 0.35 and 0.25; parts without data are left out. Polling is no loop: its results differ.
 
-## Why it matters
+# Why it matters
 A loop costs money until somebody notices it.
 
-## What counts as proof
+# What counts as proof
 `details` has the parts, and the position of the call that is repeated most.
 
-## Example
+# When it does not apply
+Neither calls nor several messages are recorded.
+
+# Example
 ```yaml
 metrics:
   - type: loop-detection

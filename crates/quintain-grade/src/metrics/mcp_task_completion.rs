@@ -7,10 +7,16 @@ mod wording;
 use quintain_content::registry::Meta;
 use quintain_evidence::graded::Level;
 use quintain_evidence::trace::Role;
+use quintain_judge::consultation::all;
+use quintain_judge::proof::combined;
+use quintain_judge::template::{Prompt, Values};
 use serde_json::json;
 
 use self::signals::{Signal, signals};
-use super::{Measured, Metric, MetricInput, Options, Scored, Scorer, immediately, share};
+use super::judging::transcript::{self, turns};
+use super::judging::units::units;
+use super::judging::{Judge, JudgeSettings, Judging, Scale, Stop, calls, grades, judged_or};
+use super::{Measured, Metric, MetricInput, Options, Scored, Scorer, share};
 use crate::tasks::tasks;
 
 pub(super) struct McpTaskCompletion;
@@ -20,19 +26,28 @@ static META: Meta = Meta {
     aliases: &["MCPTaskCompletionMetric", "McpTaskCompletionMetric"],
     summary: "the task looks completed: no sign of failure in the answer and the calls",
     docs: "\
-## What it does
+# What it does
 Looks for signs that a task failed: the answer admits it, the last call failed, no call succeeded, a requested file was
 never written, what was written is a template, a tool that the user names was not used, many claims are in no result. Each
 sign has a fixed weight; the score is 1 minus their sum. A conversation has one score per task; the metric is their mean.
 Words are recognised in English.
+With a judge, the judge grades how far each task was completed, as deepeval does; it sees everything that was said and
+called, errors included, what the user said next, and the findings. A fault of severity error that a check proves still
+limits the score.
 
-## Why it matters
+# Why it matters
 Most failed tasks show it in the answer or in the calls. A judge is then needed for the others only.
 
-## What counts as proof
-`details.tasks` lists the signs of each task with their weights.
+# What counts as proof
+`details.tasks` lists the signs of each task with their weights. Opinions are in `details.judge`.
 
-## Example
+# Options
+`model`, `judge` and `evaluationTemplate` (prompt `completion`) as for all judged metrics.
+
+# When it does not apply
+The trace records no answer, or no request of a user.
+
+# Example
 ```yaml
 metrics:
   - type: mcp-task-completion
@@ -51,9 +66,73 @@ impl Metric for McpTaskCompletion {
         Some("whether the answer is right and complete, beyond the signs of failure")
     }
 
-    fn compile(&self, _: &mut Options<'_>) -> Option<Box<dyn Scorer>> {
-        immediately(measure)
+    fn prompts(&self) -> &'static [Prompt] {
+        PROMPTS
     }
+
+    fn compile(&self, options: &mut Options<'_>) -> Option<Box<dyn Scorer>> {
+        let settings = JudgeSettings::read(options, PROMPTS);
+        judged_or(META.id, settings, measure, judged)
+    }
+}
+
+const PROMPTS: &[Prompt] = &[Prompt {
+    id: "completion",
+    text: "\
+An application works on a task for a user, with calls to MCP servers. Judge how far the user got what they asked for. Only
+what the user sees counts: what the application said, supported by what its calls returned. A promise is not a result. An
+answer that the results contradict does not complete a task. A clear and correct statement that something is impossible
+can.
+
+Task:
+{{request}}
+
+What happened, one turn per line, with calls and their results:
+{{turns}}
+
+What the user said next:
+{{next}}
+
+{{facts}}",
+}];
+
+const SCALE: Scale = Scale {
+    question: "How far is the task completed?",
+    worst: "not at all: nothing of what the user asked for, or something wrong",
+    best: "fully: all of what the user asked for, and right",
+};
+
+/// Checks whose findings speak against a completed task.
+const SIGNS: [&str; 2] = ["recovery", "claim"];
+
+fn judged(input: &MetricInput<'_>, judge: &Judge<'_>) -> Judging<Measured> {
+    let turns = turns(input.view);
+    let units = units(&turns);
+    if units.is_empty() {
+        return Err(Stop::undefined("the trace contains no task with an answer"));
+    }
+    let grades = units.iter().map(|unit| {
+        let calls: Vec<usize> = unit.calls().collect();
+        let about = if units.len() == 1 { None } else { Some(calls.as_slice()) };
+        let values = Values::new()
+            .quoted("request", &unit.request())
+            .quoted("turns", &transcript::shown(unit.turns, true))
+            .quoted("next", unit.next.unwrap_or("(nothing)"))
+            .plain("facts", calls::facts(input.findings, &SIGNS, about));
+        judge.grade("completion", &values, &SCALE)
+    });
+    let grades = all(grades)?;
+    let of = |index: usize| format!("task {}", index + 1);
+    let named: Vec<_> =
+        grades.iter().enumerate().map(|(index, grade)| (of(index), grade)).collect();
+    let findings = share::of_checks(input.findings, &SIGNS, Level::Warning);
+    let is_proven = findings.iter().any(|finding| finding.severity == Level::Error);
+    let alone = match measure(input) {
+        Measured::Score(scored) => Some(scored.value),
+        _ => None,
+    };
+    let value = combined(alone, grades::mean(&grades).unwrap_or_default(), is_proven);
+    Ok(Measured::Score(grades::scored(value, &named)?.proven_by(findings)))
 }
 
 /// Claims that nothing supports from which on an answer looks invented; a few are roundings and conclusions.
@@ -91,7 +170,7 @@ fn measure(input: &MetricInput<'_>) -> Measured {
         })
         .collect();
     let scored = Scored::new(value, reason(&found)).with("tasks", listed);
-    let findings = share::of_checks(input.findings, &["recovery", "claim"], Level::Warning);
+    let findings = share::of_checks(input.findings, &SIGNS, Level::Warning);
     Measured::Score(scored.proven_by(findings))
 }
 
@@ -120,7 +199,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::metrics::testing::{finding, measured, measured_value, measured_with};
+    use crate::metrics::testing::{
+        compiled, finding, judged_score, measured, measured_value, measured_with,
+    };
 
     fn trace(request: &str, calls: &[(&str, &str)], answer: &str) -> Trace {
         let mut trace = Trace::default();
@@ -202,6 +283,18 @@ mod tests {
         add(&mut both, "and in Rome?", &[("get_weather", "!timeout")], "I'm unable to say.");
         let value = value(&both);
         assert!(value > 0.4 && value < 0.6, "{value}");
+    }
+
+    #[test]
+    fn a_judge_grades_every_task_also_a_plain_answer() {
+        let metric = compiled("mcp-task-completion", &json!({}));
+        let mut both = trace("weather in Oslo?", &[], "I'm unable to say.");
+        let score = judged_score(&metric, &both, &[json!({"score": 0.2, "reason": "no"})]);
+        assert_eq!(score.score, Some(0.2));
+        add(&mut both, "and in Rome?", &[("get_weather", "!timeout")], "It is 20 degrees.");
+        both.say(Role::User, "no, it is not");
+        let opinions = [json!({"score": 0}), json!({"score": 1})];
+        assert_eq!(judged_score(&metric, &both, &opinions).score, Some(0.5));
     }
 
     #[test]

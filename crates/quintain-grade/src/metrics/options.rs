@@ -80,6 +80,35 @@ impl<'o> Options<'o> {
         texts
     }
 
+    /// A whole number above 0.
+    pub fn count(&mut self, name: &'static str) -> Option<usize> {
+        let value = self.value(name)?;
+        let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+        let number = number.filter(|number| *number > 0);
+        if number.is_none() {
+            self.expected(name, "a whole number above 0", value);
+        }
+        number
+    }
+
+    /// A text without which the metric cannot be used.
+    pub fn required_text(&mut self, name: &'static str) -> Option<String> {
+        let text = self.text(name).map(str::trim).filter(|text| !text.is_empty());
+        if text.is_none() && !self.errors.iter().any(|error| error.option == name) {
+            self.error(name, format!("`{name}` is missing or empty"));
+        }
+        text.map(ToOwned::to_owned)
+    }
+
+    /// A list of texts without which the metric cannot be used.
+    pub fn required_texts(&mut self, name: &'static str) -> Option<Vec<String>> {
+        let texts = self.texts(name).filter(|texts| !texts.is_empty());
+        if texts.is_none() && !self.errors.iter().any(|error| error.option == name) {
+            self.error(name, format!("`{name}` is missing or empty"));
+        }
+        texts
+    }
+
     /// One of several words.
     pub fn choice<T: Copy>(&mut self, name: &'static str, words: &[(&str, T)]) -> Option<T> {
         let value = self.value(name)?;
@@ -104,6 +133,11 @@ impl<'o> Options<'o> {
         let written = value.to_string();
         let written = quintain_content::text::short::shortened(&written, 60);
         self.error(option, format!("expected {wanted} for `{option}`, not {written}"));
+    }
+
+    /// The mistakes so far, in words.
+    pub(super) fn mistakes(self) -> Vec<String> {
+        self.errors.into_iter().map(|error| error.message).collect()
     }
 
     /// All mistakes; every option that was never read is one.

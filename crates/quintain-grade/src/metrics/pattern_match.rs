@@ -12,17 +12,24 @@ static META: Meta = Meta {
     aliases: &["PatternMatchMetric"],
     summary: "the answer matches a regular expression",
     docs: "\
-## What it does
+# What it does
 Matches the whole answer, without white space around it, against `pattern`. With `ignoreCase` case is ignored. The score
 is 1 or 0; the threshold is 1. Look-around and back references are not available, so that matching takes linear time.
 
-## Why it matters
+# Why it matters
 Formats such as ids and dates are easier to describe than to list.
 
-## What counts as proof
+# What counts as proof
 The answer and the pattern.
 
-## Example
+# Options
+- `pattern`: a regular expression, required
+- `ignoreCase`: true or false (default)
+
+# When it does not apply
+The trace has no answer.
+
+# Example
 ```yaml
 metrics:
   - type: pattern-match

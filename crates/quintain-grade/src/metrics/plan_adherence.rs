@@ -4,9 +4,15 @@ use std::collections::HashSet;
 
 use quintain_content::registry::Meta;
 use quintain_evidence::trace::{Role, TraceStep};
+use quintain_judge::prompt;
+use quintain_judge::proof::combined;
+use quintain_judge::template::{Prompt, Values};
 use serde_json::Value;
 
-use super::{Measured, Metric, MetricInput, Options, Scored, Scorer, immediately};
+use super::judging::case::numbered;
+use super::judging::plan::{self, Planned};
+use super::judging::{Judge, JudgeSettings, Judging, Scale, grades, judged_or};
+use super::{Measured, Metric, MetricInput, Options, Scored, Scorer};
 
 pub(super) struct PlanAdherence;
 
@@ -15,18 +21,29 @@ static META: Meta = Meta {
     aliases: &["PlanAdherenceMetric"],
     summary: "the calls follow the plan",
     docs: "\
-## What it does
+# What it does
 Compares the called tools with a plan: the option `plan`, or else the first list of steps that the application writes before
 its first call, as far as the steps name tools. The score is the share of planned calls that were made in the planned
 order. Further calls do not matter. Without a plan the metric does not apply.
+With a judge, the plan may be free text: the judge finds it in what the application says, and grades how far it was
+followed. Steps of the option `plan` that were not made still limit the score.
 
-## Why it matters
+# Why it matters
 A plan that the user confirmed is a promise.
 
-## What counts as proof
-`details` has the plan, and the steps that are missing or out of order.
+# What counts as proof
+`details` has the plan, and the steps that are missing or out of order; `details.judge` has the opinion.
 
-## Example
+# Options
+`plan`: names of tools in their order.
+`model`: the judge, if not the one of the run. `judge: {samples, levels, abstain}`: ask it several times.
+`evaluationTemplate`: replaces the prompts `plan` and `adherence`. Variables: plan: request, turns; adherence: request, plan,
+turns, facts.
+
+# When it does not apply
+There is no plan that names tools, or for a judge no plan at all; deepeval scores that 1.
+
+# Example
 ```yaml
 metrics:
   - type: plan-adherence
@@ -45,10 +62,86 @@ impl Metric for PlanAdherence {
         Some("whether a plan in free text was followed")
     }
 
-    fn compile(&self, options: &mut Options<'_>) -> Option<Box<dyn Scorer>> {
-        let plan = options.texts("plan");
-        immediately(move |input| measure(input, plan.as_deref()))
+    fn prompts(&self) -> &'static [Prompt] {
+        PROMPTS
     }
+
+    fn compile(&self, options: &mut Options<'_>) -> Option<Box<dyn Scorer>> {
+        let settings = JudgeSettings::read(options, PROMPTS);
+        let plan = options.texts("plan");
+        let given = plan.clone();
+        judged_or(
+            META.id,
+            settings,
+            move |input| measure(input, plan.as_deref()),
+            move |input, judge| judged(input, judge, given.as_deref()),
+        )
+    }
+}
+
+const PROMPTS: &[Prompt] = &[
+    Prompt {
+        id: "plan",
+        text: "\
+Find the plan of an application in what it said and did: steps that it announces before it takes them. List the steps in
+their order and in its words. Steps that it took without announcing them are no plan; then the list is empty.
+
+Task:
+{{request}}
+
+What happened, one turn per line, with calls:
+{{turns}}",
+    },
+    Prompt {
+        id: "adherence",
+        text: "\
+Judge whether an application followed its plan: every step taken, in the planned order, and nothing else of importance. A
+deviation is right if a result made the plan impossible and the application explained it. Whether the plan was good does not
+matter.
+
+Task:
+{{request}}
+
+Plan, one step per line:
+{{plan}}
+
+What happened, one turn per line, with calls and their results:
+{{turns}}
+
+{{facts}}",
+    },
+];
+
+const SCALE: Scale = Scale {
+    question: "How far was the plan followed?",
+    worst: "not at all",
+    best: "every step, in order",
+};
+
+fn judged(
+    input: &MetricInput<'_>,
+    judge: &Judge<'_>,
+    given: Option<&[String]>,
+) -> Judging<Measured> {
+    let checked = match given.map(|_| measure(input, given)) {
+        Some(Measured::Score(scored)) => Some(scored),
+        _ => None,
+    };
+    let Planned { request, turns, plan } = plan::find(input, judge, given)?;
+    let fact = checked.as_ref().map(|scored| scored.reason.as_str());
+    let values = Values::new()
+        .quoted("request", &request)
+        .quoted("plan", &numbered(&plan))
+        .quoted("turns", &turns)
+        .plain("facts", prompt::facts(fact));
+    let grade = judge.grade("adherence", &values, &SCALE)?;
+    let alone = checked.as_ref().map(|scored| scored.value);
+    let value = combined(alone, grade.score, alone.is_some());
+    let mut scored = grades::scored(value, &[("adherence".to_owned(), &grade)])?.with("plan", plan);
+    for (name, detail) in checked.into_iter().flat_map(|checked| checked.details) {
+        scored.details.entry(name).or_insert(detail);
+    }
+    Ok(Measured::Score(scored))
 }
 
 /// Longer plans are cut.
@@ -157,7 +250,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::metrics::testing::{compiled, measured, measured_value, score, trace_with_tools};
+    use crate::metrics::testing::{
+        compiled, exchange, judged_score, measured, measured_value, score, trace_with_tools,
+    };
 
     #[test]
     fn planned_calls_must_come_in_order() {
@@ -168,6 +263,19 @@ mod tests {
         assert!(value(&["x"]) < 1e-9);
         let found = score(&metric, &trace_with_tools(&[], &["b", "a"]));
         assert_eq!(found.details["missing"], json!(["c"]));
+    }
+
+    #[test]
+    fn a_judge_reads_plans_in_free_text() {
+        let trace = exchange("Book a flight", "First I search, then I book. Done.");
+        let metric = compiled("plan-adherence", &json!({}));
+        let answers = [json!({"plan": ["search", "book"]}), json!({"score": 0.7})];
+        assert_eq!(judged_score(&metric, &trace, &answers).score, Some(0.7));
+        let none = judged_score(&metric, &trace, &[json!({"plan": []})]);
+        assert_eq!((none.score, none.error), (None, None));
+        let given = compiled("plan-adherence", &json!({"plan": ["search", "book"]}));
+        let score = judged_score(&given, &trace, &[json!({"score": 1})]);
+        assert_eq!(score.score, Some(0.0), "no planned call was made");
     }
 
     fn planning(text: &str, calls: &[&str]) -> Trace {

@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 
 use quintain_content::registry::Meta;
 use quintain_evidence::graded::Level;
+use quintain_judge::proof::combined;
+use quintain_judge::template::{Prompt, Values};
 
-use super::{Measured, Metric, MetricInput, Options, Scored, Scorer, immediately, share};
+use super::judging::transcript::{shown, turns};
+use super::judging::{Judge, JudgeSettings, Judging, Scale, Stop, calls, grades, judged_or};
+use super::{Measured, Metric, MetricInput, Options, Scored, Scorer, share};
 
 pub(super) struct StepEfficiency;
 
@@ -14,18 +18,27 @@ static META: Meta = Meta {
     aliases: &["StepEfficiencyMetric"],
     summary: "calls are neither repeated, nor failed, nor useless",
     docs: "\
-## What it does
+# What it does
 Computes the share of calls that are not wasted. Wasted are calls that failed, that repeat an earlier call without need,
 that are part of a loop, or whose result is used nowhere. If the case lists expected calls, more calls than those count as
 wasted too.
+With a judge, the judge grades whether fewer steps could have reached the goal, and sees the findings; a fault of severity
+error that a check proves still limits the score. deepeval asks the judge for the task first; here it is the request.
 
-## Why it matters
+# Why it matters
 Every call costs time, tokens and load on a server.
 
-## What counts as proof
-`details.wasted` lists the positions of the calls.
+# What counts as proof
+`details.wasted` lists the positions of the calls, `details.judge` the opinion.
 
-## Example
+# Options
+`model`: the judge, if not the one of the run. `judge: {samples, levels, abstain}`: ask it several times.
+`evaluationTemplate`: replaces the prompt. Variables: request, turns, facts.
+
+# When it does not apply
+No call is recorded, and there is no judge.
+
+# Example
 ```yaml
 metrics:
   - type: step-efficiency
@@ -44,9 +57,63 @@ impl Metric for StepEfficiency {
         Some("whether fewer steps could have reached the goal")
     }
 
-    fn compile(&self, _: &mut Options<'_>) -> Option<Box<dyn Scorer>> {
-        immediately(measure)
+    fn prompts(&self) -> &'static [Prompt] {
+        PROMPTS
     }
+
+    fn compile(&self, options: &mut Options<'_>) -> Option<Box<dyn Scorer>> {
+        let settings = JudgeSettings::read(options, PROMPTS);
+        judged_or(META.id, settings, measure, judged)
+    }
+}
+
+const PROMPTS: &[Prompt] = &[Prompt {
+    id: "efficiency",
+    text: "\
+Judge how economically an application worked on a task. Every call and every message should bring it closer to the goal:
+no needless call, no repetition, no detour, nothing that the user did not ask for. A call that failed for reasons that the
+application could not know is not its fault. Whether the goal was reached does not matter.
+
+Task:
+{{request}}
+
+What happened, one turn per line, with calls and their results:
+{{turns}}
+
+{{facts}}",
+}];
+
+const SCALE: Scale = Scale {
+    question: "How economical were the steps?",
+    worst: "most of them were needless",
+    best: "none could be left out",
+};
+
+fn judged(input: &MetricInput<'_>, judge: &Judge<'_>) -> Judging<Measured> {
+    let turns = turns(input.view);
+    let users = turns.iter().filter(|turn| turn.is_user).map(|turn| turn.text);
+    let request = users.collect::<Vec<_>>().join("\n");
+    if request.trim().is_empty() || turns.iter().all(|turn| turn.is_user) {
+        return Err(Stop::undefined("the trace records no request with an answer"));
+    }
+    let findings = share::of_checks(input.findings, &WASTE, Level::Warning);
+    let values = Values::new()
+        .quoted("request", &request)
+        .quoted("turns", &shown(&turns, true))
+        .plain("facts", calls::facts(&findings, &WASTE, None));
+    let grade = judge.grade("efficiency", &values, &SCALE)?;
+    let (alone, wasted) = match measure(input) {
+        Measured::Score(scored) => (Some(scored.value), scored.details.get("wasted").cloned()),
+        _ => (None, None),
+    };
+    let is_proven = findings.iter().any(|finding| finding.severity == Level::Error);
+    let value = combined(alone, grade.score, is_proven);
+    let scored = grades::scored(value, &[("efficiency".to_owned(), &grade)])?;
+    let scored = match wasted {
+        Some(wasted) => scored.with("wasted", wasted),
+        None => scored,
+    };
+    Ok(Measured::Score(scored.proven_by(findings)))
 }
 
 const WASTE: [&str; 4] = ["call", "result.unused", "resource.unused", "efficiency"];
@@ -75,10 +142,13 @@ fn measure(input: &MetricInput<'_>) -> Measured {
 
 #[cfg(test)]
 mod tests {
-    use quintain_evidence::trace::ExpectedCall;
+    use quintain_evidence::trace::{ExpectedCall, Role};
+    use serde_json::json;
 
     use super::*;
-    use crate::metrics::testing::{finding, measured_with, trace_with_tools};
+    use crate::metrics::testing::{
+        compiled, finding, judged_score, judged_score_with, measured_with, trace_with_tools,
+    };
 
     fn value(measured: Measured) -> f64 {
         match measured {
@@ -97,6 +167,17 @@ mod tests {
         ];
         let value = value(measured_with(&StepEfficiency, &trace, &findings));
         assert!((value - 0.75).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_judge_grades_the_steps() {
+        let mut trace = trace_with_tools(&["a"], &["a", "a"]);
+        let metric = compiled(META.id, &json!({"model": "echo"}));
+        trace.say(Role::Assistant, "done");
+        let opinion = [json!({"score": 0.9, "reason": "short"})];
+        assert_eq!(judged_score(&metric, &trace, &opinion).score, Some(0.9));
+        let proof = [finding("call.loop", Level::Error, Some(1))];
+        assert_eq!(judged_score_with(&metric, &trace, &proof, &opinion).score, Some(0.5));
     }
 
     #[test]

@@ -2,15 +2,17 @@
 
 mod compat;
 mod order;
+mod selection;
 
 use quintain_content::json_value::pointer_token;
 use quintain_content::registry::Meta;
 use quintain_evidence::graded::{Layer, Level, TraceFinding};
 use quintain_evidence::trace::ExpectedCall;
+use quintain_judge::template::Prompt;
 use serde_json::Value;
 
 use self::order::Order;
-use super::{Measured, Metric, MetricInput, Options, Scored, Scorer, immediately};
+use super::{Measured, Metric, MetricInput, Options, Scored, Scorer};
 use crate::expected_calls::comparators::Comparators;
 use crate::expected_calls::{Comparison, MadeCall, Pair, made_calls};
 
@@ -21,7 +23,7 @@ static META: Meta = Meta {
     aliases: &["ToolCorrectnessMetric"],
     summary: "the expected tools are called with the expected arguments",
     docs: "\
-## What it does
+# What it does
 Pairs the expected calls of the case with those that were made, so that the sum of how well they fit is the largest
 possible. A pair fits as far as its arguments do; a call without expected arguments fits any. The score is F1: extra calls
 lower precision, missing ones lower recall. `details` has precision, recall, F1 and order.
@@ -36,13 +38,26 @@ score by the share of calls in the expected order, `shouldExactMatch` demands th
 paired greedily, extra calls are free, and arguments count only if `evaluationParams` lists them. Where deepeval raises an
 exception, the metric reports an error.
 
-## Why it matters
+# Why it matters
 If the right calls are known, no model is needed to judge a choice of tools.
 
-## What counts as proof
+# What counts as proof
 Findings for calls that are missing, not expected or have other arguments.
 
-## Example
+# Options
+- `compat`: `deepeval` for its scores
+- `evaluationParams`: `input-parameters`, `output` or both
+- `shouldExactMatch`, `shouldConsiderOrdering`: true or false (default)
+- `comparators`: a map of tools to maps of arguments
+- `before`: pairs of tools
+- `anyTime`, `never`: tools
+- `availableTools`: tools that were available. If there is a judge, it grades the choice among them, and the smaller score counts
+- `model`, `judge`, `evaluationTemplate`: as for other judged metrics. Variables: request, tools, calls
+
+# When it does not apply
+The case has no expected calls. An empty list of expected calls demands that nothing is called.
+
+# Example
 ```yaml
 metrics:
   - type: tool-correctness
@@ -65,19 +80,23 @@ impl Metric for ToolCorrectness {
         Some("whether the chosen tools are the best of those available")
     }
 
+    fn prompts(&self) -> &'static [Prompt] {
+        selection::PROMPTS
+    }
+
     fn compile(&self, options: &mut Options<'_>) -> Option<Box<dyn Scorer>> {
         let is_compat = options.choice("compat", &[("deepeval", true)]).unwrap_or(false);
         let params = evaluation_params(options);
         let is_exact = options.flag("shouldExactMatch").unwrap_or(false);
         let is_ordered = options.flag("shouldConsiderOrdering").unwrap_or(false);
-        // In deepeval only a judge looks at them.
-        options.value("availableTools");
         let comparators = read_comparators(options);
         let order = Order::read(options);
         if is_compat {
             let params = params.unwrap_or_default();
             let mode = compat::Mode::new(is_exact, is_ordered);
-            return immediately(move |input| compat::measure(input, mode, params));
+            return selection::scorer(options, META.id, move |input| {
+                compat::measure(input, mode, params)
+            });
         }
         let (comparators, order) = (comparators?, order?);
         let plan = Plan {
@@ -88,7 +107,7 @@ impl Metric for ToolCorrectness {
             is_ordered,
             order,
         };
-        immediately(move |input| plan.measure(input))
+        selection::scorer(options, META.id, move |input| plan.measure(input))
     }
 }
 
@@ -161,7 +180,8 @@ impl Plan {
             };
             made.iter().enumerate().filter(counts).count()
         };
-        let fit: f64 = pairs.iter().map(|pair| pair.fit).sum();
+        // The sum of nothing is -0.
+        let fit = pairs.iter().map(|pair| pair.fit).fold(0.0, |sum: f64, fit| sum + fit);
         let precision = ratio(fit, counted, expected.is_empty());
         let recall = ratio(fit, expected.len(), counted == 0);
         let f1 = if precision + recall > 0.0 {
@@ -180,6 +200,9 @@ impl Plan {
         };
         let findings = self.findings(expected, &made, &pairs, &broken);
         let reason = match findings.len() {
+            0 if self.is_ordered && in_order.is_some_and(|share| share < 1.0) => {
+                format!("all {} expected calls were made, but in another order", expected.len())
+            }
             0 => format!("all {} expected calls were made", expected.len()),
             _ => format!("precision {precision:.2}, recall {recall:.2}: {}", summary(&findings)),
         };

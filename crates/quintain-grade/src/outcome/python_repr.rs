@@ -20,6 +20,14 @@ pub(super) fn parse(text: &str) -> Option<Value> {
     (parser.at == text.len() && value.is_object()).then_some(value)
 }
 
+/// A dictionary as Python prints it: `{'status': 'error'}`.
+pub(super) fn parse_dict(text: &str) -> Option<Value> {
+    let mut parser = ReprParser { text, at: 0, is_cut: false };
+    let value = if text.starts_with('{') { parser.value(0)? } else { return None };
+    parser.space();
+    (parser.at == text.len() && !parser.is_cut && value.is_object()).then_some(value)
+}
+
 struct ReprParser<'t> {
     text: &'t str,
     at: usize,

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use quintain_evidence::trace::CallKind;
+
 use super::Response;
 use crate::canonical::{self, scalars};
 use crate::view::{CallView, View};
@@ -27,6 +29,10 @@ impl<'v, 't> LaterSuccesses<'v, 't> {
         let mut by_value: HashMap<_, Vec<usize>> = HashMap::new();
         for call in view.calls.iter().filter(|call| call.succeeded()) {
             by_tool.entry(tool(call)).or_default().push(call.position);
+            // A prompt returns words for the model, not what a tool should have returned or done.
+            if call.call.kind == CallKind::Prompt {
+                continue;
+            }
             for value in values(call) {
                 by_value.entry((call.reads_only(), value)).or_default().push(call.position);
             }

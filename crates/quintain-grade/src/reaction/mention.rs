@@ -45,17 +45,28 @@ struct Turn {
     texts: String,
     /// The words of these texts.
     known: HashSet<String>,
+    /// What the user and the arguments say, in lower case.
+    asked: String,
     searched: usize,
     /// The last step at which a failure is admitted that names no call.
     admitted: Option<usize>,
     /// The last step at which a word is in the admission of a failure.
     admitted_of: HashMap<String, usize>,
-    asked: Option<usize>,
+    asks: Option<usize>,
     /// The last step at which a word is said at all.
     said: HashMap<String, usize>,
     last_call: usize,
-    /// The last message, with its claim of success.
-    answer: Option<(usize, Option<String>)>,
+    /// The last message.
+    answer: Option<Answer>,
+}
+
+/// The last message of a turn.
+struct Answer {
+    step: usize,
+    /// A sentence that claims success.
+    claim: Option<String>,
+    /// A sentence that describes a state.
+    state: Option<String>,
 }
 
 impl Turns {
@@ -69,6 +80,7 @@ impl Turns {
                 turn.calls += 1;
                 turn.last_call = call.step;
                 turn.subjects.extend(nouns(call));
+                turn.add_asked(&values_text(call));
                 if call.failure().is_none() {
                     turn.add_text(call.text());
                 }
@@ -79,7 +91,10 @@ impl Turns {
             is_recorded |= message.role == Role::Assistant;
             let Some(turn) = turns.get_mut(&number) else { continue };
             match message.role {
-                Role::User => turn.add_text(&message.text),
+                Role::User => {
+                    turn.add_text(&message.text);
+                    turn.add_asked(&message.text);
+                }
                 Role::Assistant => {
                     turn.said.extend(stems(&message.text).map(|word| (word, step)));
                     turn.add_statements(step, Statements::read(&message.text));
@@ -98,7 +113,7 @@ impl Turns {
     pub(super) fn after(&self, call: &CallView<'_>) -> Said {
         let Some(turn) = self.turns.get(&call.turn) else { return Said::default() };
         // Some formats record the answer of a turn before its calls.
-        let answered = turn.answer.as_ref().map_or(0, |(step, _)| *step);
+        let answered = turn.answer.as_ref().map_or(0, |answer| answer.step);
         let is_later =
             |step: &usize| *step > call.step || (answered < turn.last_call && *step == answered);
         let is_named = || names(call).any(|word| turn.admitted_of.get(&word).is_some_and(is_later));
@@ -106,8 +121,12 @@ impl Turns {
             admits: turn.admitted.as_ref().is_some_and(is_later)
                 || is_named()
                 || turn.repeats_error(call, is_later),
-            asks: turn.asked.as_ref().is_some_and(is_later),
-            claim: turn.answer.as_ref().and_then(|(_, claim)| claim.clone()),
+            asks: turn.asks.as_ref().is_some_and(is_later),
+            claim: turn.answer.as_ref().and_then(|answer| {
+                // What is in a state was not brought into it by a call that only reads.
+                let state = answer.state.as_ref().filter(|_| !call.reads_only());
+                answer.claim.as_ref().or(state).cloned()
+            }),
         }
     }
 }
@@ -132,19 +151,34 @@ impl Turn {
         self.texts.push('\n');
     }
 
+    fn add_asked(&mut self, text: &str) {
+        let room = MAX_SEARCHED.saturating_sub(self.asked.len());
+        self.asked.push_str(&text[..text.floor_char_boundary(room.min(text.len()))].to_lowercase());
+        self.asked.push('\n');
+    }
+
+    /// Whether a sentence claims success in words that the request brought: "I set the timeout to 5 s".
+    fn is_asked(&self, admission: &Admission) -> bool {
+        admission.claims && admission.words.iter().all(|word| self.asked.contains(word.as_str()))
+    }
+
     fn add_statements(&mut self, step: usize, statements: Statements) {
+        let mut claim = statements.claim;
         for admission in statements.admissions {
-            if !self.is_subject(&admission) {
+            if self.is_asked(&admission) {
+                claim = claim.or(Some(admission.sentence));
+            } else if !self.is_subject(&admission) {
                 self.add_admission(step, &admission.sentence);
             }
         }
         if statements.asks {
-            self.asked = Some(step);
+            self.asks = Some(step);
         }
         // What is said between calls is not the answer.
-        let is_same = self.answer.as_ref().is_some_and(|(last, _)| *last > self.last_call);
-        let earlier = self.answer.take().filter(|_| is_same).and_then(|(_, claim)| claim);
-        self.answer = Some((step, earlier.or(statements.claim)));
+        let earlier = self.answer.take().filter(|answer| answer.step > self.last_call);
+        let (earlier, before) = earlier.map_or((None, None), |answer| (answer.claim, answer.state));
+        let (claim, state) = (earlier.or(claim), before.or(statements.state));
+        self.answer = Some(Answer { step, claim, state });
     }
 
     /// Whether the words for a failure are the subject of the request or of a result: "the failed payment".
@@ -190,10 +224,16 @@ fn values(call: &CallView<'_>) -> impl Iterator<Item = String> + use<> {
     short.flat_map(|value| stems(&value).collect::<Vec<_>>())
 }
 
+/// The arguments of a call as text.
+fn values_text(call: &CallView<'_>) -> String {
+    let values = call.call.args.json().map(scalars).unwrap_or_default();
+    values.into_iter().filter(|value| value.len() <= 2000).take(32).collect::<Vec<_>>().join("\n")
+}
+
 /// Words by their first letters, without those that every failure uses.
 fn stems(text: &str) -> impl Iterator<Item = String> + '_ {
     static COMMON: LazyLock<HashSet<&str>> = LazyLock::new(|| word_list::set(COMMON_STEMS));
-    const COMMON_STEMS: &str = "about after again also and are anoth becau been but could did error faile for found from has \
+    const COMMON_STEMS: &str = "about after again also and are anoth becau been but canno could did error faile for found from has \
         have here inval issue later missi not pleas probl reque respo retur retry sorry that the their there this timed \
         timeo unabl unava unfor was with would you your tried tryin occur encou went wrong while when which tool call \
         servi serve because please";

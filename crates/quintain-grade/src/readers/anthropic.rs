@@ -14,11 +14,11 @@ static META: Meta = Meta {
     aliases: &["claude"],
     summary: "messages with `tool_use`, `tool_result`, `mcp_tool_use` and `mcp_tool_result`",
     docs: "\
-## What it does
+# What it does
 Reads requests with `messages`, `system` and `tools`, responses, pairs of them, lists of messages, or one message per line.
 A tool named `mcp__SERVER__TOOL`, as hosts write it, is the tool of that server.
 
-## Example
+# Example
 ```json
 [{\"role\": \"user\", \"content\": \"Weather in Oslo?\"},
  {\"role\": \"assistant\", \"content\": [{\"type\": \"tool_use\", \"id\": \"t1\", \"name\": \"weather\", \"input\": {\"city\": \"Oslo\"}}]},

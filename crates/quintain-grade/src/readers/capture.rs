@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use self::entry::{Entry, Frame};
 use self::session::Session;
-pub(super) use self::session::rules::PROTOCOL_RULES;
 use super::{JsonRecord, MAX_RECORD, Parser, Position, Reader, Sample, Traces};
+use crate::json_input::tolerant;
 use crate::json_input::walk::Path;
 
 pub(super) struct Capture;
@@ -24,13 +24,13 @@ static META: Meta = Meta {
     aliases: &["jsonrpc", "inspector"],
     summary: "JSON-RPC messages as recorded between a client and a server",
     docs: "\
-## What it does
+# What it does
 Reads captures of `quintain record`, exports of the MCP Inspector, and lines with one JSON-RPC message each, with or without
 the direction. Lists of tools hold from the moment at which the server gave them. Violations of the protocol are kept with
 the trace: malformed messages, responses without a request, ids used twice, calls before `initialize`, capabilities that
 were not declared, requests without a response.
 
-## Example
+# Example
 ```json
 {\"t\": 0.1, \"direction\": \"client\", \"transport\": \"stdio\", \"frame\": {\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/call\", \"params\": {\"name\": \"add\"}}}
 {\"t\": 0.2, \"direction\": \"server\", \"transport\": \"stdio\", \"frame\": {\"jsonrpc\": \"2.0\", \"id\": 1, \"result\": {\"content\": []}}}
@@ -82,7 +82,12 @@ struct CaptureParser {
 
 impl Parser for CaptureParser {
     fn record(&mut self, record: JsonRecord<'_>, traces: &mut Traces) -> Result<(), String> {
-        let value = match record.value() {
+        let beyond_limits = || {
+            let text = std::str::from_utf8(record.bytes).ok();
+            text.filter(|_| self.has_start).and_then(tolerant::parse)
+        };
+        let value = record.value().or_else(|problem| beyond_limits().ok_or(problem));
+        let value = match value {
             Ok(value) => value,
             Err(problem) => {
                 // A line such as `[client] {...}`.

@@ -16,12 +16,12 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "test cases of deepeval with `mcp_tools_called`, `tools_called` or `turns`",
     docs: "\
-## What it does
+# What it does
 Reads `LLMTestCase` and `ConversationalTestCase` in snake case or camel case: a list, an object with `testCases` or
 `goldens`, or one case per line. Results may be plain JSON, text, or what a client returned. Prompt calls may have `args`,
 and calls may name their `server`.
 
-## Example
+# Example
 ```json
 {\"input\": \"Add 1 and 2\", \"actual_output\": \"3\",
  \"mcp_servers\": [{\"server_name\": \"sums\", \"available_tools\": [{\"name\": \"add\", \"inputSchema\": {\"type\": \"object\"}}]}],

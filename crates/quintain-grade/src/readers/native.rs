@@ -13,11 +13,11 @@ static META: Meta = Meta {
     aliases: &["quintain"],
     summary: "traces as Quintain writes them, one per line",
     docs: "\
-## What it does
-Reads what `grade --save-traces` and `runs export` write: steps in their order, servers with their lists over time, and
+# What it does
+Reads what `grade --save-traces` writes: steps in their order, servers with their lists over time, and
 what the author of the case expects.
 
-## Example
+# Example
 ```json
 {\"id\": \"1\", \"steps\": [{\"message\": {\"role\": \"user\", \"text\": \"Hi\"}},
   {\"call\": {\"kind\": \"tool\", \"name\": \"greet\", \"args\": {\"json\": {}}, \"outcome\": {\"result\": \"Hello\"}}}]}

@@ -14,11 +14,11 @@ static META: Meta = Meta {
     aliases: &["openai", "chat"],
     summary: "chat messages with `tool_calls` and `role: tool`",
     docs: "\
-## What it does
+# What it does
 Reads a list of messages, requests with `messages` and `tools`, responses with `choices`, pairs of request and response,
 or one message per line. Also reads the older `function_call`. Other keys of a record become labels.
 
-## Example
+# Example
 ```json
 {\"messages\": [{\"role\": \"user\", \"content\": \"Add 1 and 2\"},
   {\"role\": \"assistant\", \"tool_calls\": [{\"id\": \"c1\", \"type\": \"function\",

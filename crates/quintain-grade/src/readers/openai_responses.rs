@@ -14,11 +14,11 @@ static META: Meta = Meta {
     aliases: &["responses"],
     summary: "items of the Responses API: `function_call`, `mcp_call`, `mcp_list_tools`",
     docs: "\
-## What it does
+# What it does
 Reads requests with `input`, responses with `output`, pairs of them, lists of items, or one item per line. The tools that
 `mcp_list_tools` lists are those of the server from then on.
 
-## Example
+# Example
 ```json
 {\"object\": \"response\", \"output\": [
   {\"type\": \"mcp_call\", \"server_label\": \"maps\", \"name\": \"route\", \"arguments\": \"{}\", \"output\": \"12 km\"},

@@ -24,12 +24,12 @@ static META: Meta = Meta {
     aliases: &["otel", "opentelemetry"],
     summary: "OpenTelemetry spans in JSON, with the GenAI and MCP conventions",
     docs: "\
-## What it does
+# What it does
 Reads exports with `resourceSpans`, one per file or per line, and single spans as consoles print them. Spans of tools and MCP
 requests become calls; messages come from spans of models. Arguments and results are opt-in there: where they are absent,
 checks that need them do not apply.
 
-## Example
+# Example
 ```json
 {\"resourceSpans\": [{\"scopeSpans\": [{\"spans\": [{\"traceId\": \"5b8e\", \"spanId\": \"ee19\", \"name\": \"execute_tool add\",
   \"startTimeUnixNano\": \"1700000000000000000\", \"endTimeUnixNano\": \"1700000000500000000\",

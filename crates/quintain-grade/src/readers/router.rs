@@ -32,6 +32,11 @@ const PARAMS_ARGS: &[&str] = &["params", "arguments", "args", "parameters"];
 
 /// Replaces the calls of a router by the calls that it makes. `known` are the servers that users named themselves.
 pub(super) fn unwrap(trace: &mut Trace, router: &Router, known: &[TraceServer]) {
+    // A conversation with servers of its own and without a router stays as it is.
+    let is_listed = |server: &TraceServer| server.name.is_some() && !server.listings.is_empty();
+    if trace.servers.iter().any(is_listed) && !trace.calls().any(|call| is_routed(call, router)) {
+        return;
+    }
     name_router(trace);
     let listed: HashSet<&str> = offered(known);
     let mut servers: Vec<String> = Vec::new();
@@ -77,8 +82,14 @@ fn offered(servers: &[TraceServer]) -> HashSet<&str> {
     tools.filter_map(|tool| tool.name()).collect()
 }
 
+fn is_routed(call: &Call, router: &Router) -> bool {
+    call.kind == CallKind::Tool
+        && router.tool.as_ref().is_none_or(|tool| *tool == call.name)
+        && routed(call, router).is_some()
+}
+
 fn unwrap_call(call: &mut Call, router: &Router) -> bool {
-    if router.tool.as_ref().is_some_and(|tool| *tool != call.name) {
+    if !is_routed(call, router) {
         return false;
     }
     let Some((server, tool, args)) = routed(call, router) else { return false };

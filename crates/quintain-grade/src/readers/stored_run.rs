@@ -2,7 +2,7 @@
 
 use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::result::CaseResult;
-use quintain_evidence::surface::{Prompt, Resource, ResourceTemplate, Tool};
+use quintain_evidence::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 use quintain_evidence::trace::{
     Args, Call, CallKind, CallOutcome, Listing, Role, Trace, TraceServer,
 };
@@ -23,6 +23,28 @@ pub fn trace_of(case: &CaseResult) -> Trace {
     trace.labels.insert("target".to_owned(), case.target.name().into());
     trace.labels.insert("vars".to_owned(), case.vars.clone().into());
     trace
+}
+
+/// A server with what it listed when the run connected to it. A run that needs no lists does not ask for them, so an empty
+/// list says nothing.
+pub fn server_of(name: &str, surface: &Surface) -> TraceServer {
+    fn listed<T: Clone>(items: &[T]) -> Option<Vec<T>> {
+        (!items.is_empty()).then(|| items.to_vec())
+    }
+    let listing = Listing {
+        tools: listed(&surface.tools),
+        resources: listed(&surface.resources),
+        templates: listed(&surface.templates),
+        prompts: listed(&surface.prompts),
+        ..Listing::default()
+    };
+    let listings = if listing == Listing::default() { Vec::new() } else { vec![listing] };
+    TraceServer {
+        name: Some(name.to_owned()).filter(|name| !name.is_empty()),
+        version: surface.server_version().map(str::to_owned),
+        transport: None,
+        listings: listings.into(),
+    }
 }
 
 /// A prompt for a model and its answer.
@@ -57,7 +79,7 @@ fn list(trace: &mut Trace, name: Option<String>, listing: Listing) {
     if let Some(server) = trace.servers.iter_mut().find(|server| server.name == name) {
         server.listings.push(listing);
     } else {
-        let listings = vec![listing];
+        let listings = vec![listing].into();
         trace.servers.push(TraceServer { name, listings, ..TraceServer::default() });
     }
 }
@@ -156,5 +178,14 @@ mod tests {
         assert_eq!((calls[0].name.as_str(), calls[0].text().as_ref()), ("pay", "paid"));
         assert!(calls[1].is_error() && calls[1].text().contains("1000 ms"));
         assert_eq!(trace.server("bank").unwrap().tools_at(0).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn lists_of_a_surface_are_known_unless_they_are_empty() {
+        let tools = vec![Tool(json!({"name": "pay"}))];
+        let server = server_of("bank", &Surface { tools, ..Surface::default() });
+        assert_eq!(server.tools_at(0).map(<[_]>::len), Some(1));
+        assert!(server.prompts_at(0).is_none());
+        assert!(server_of("bank", &Surface::default()).listings.is_empty());
     }
 }

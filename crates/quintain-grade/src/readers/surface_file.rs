@@ -28,7 +28,9 @@ fn saved_surfaces(text: &str) -> Option<Vec<TraceServer>> {
             resources: Some(surface.resources),
             templates: Some(surface.templates),
             prompts: Some(surface.prompts),
-        }],
+            outdated: Vec::new(),
+        }]
+        .into(),
     });
     Some(servers.collect())
 }
@@ -51,7 +53,7 @@ fn of_value(mut value: Value) -> Option<Vec<TraceServer>> {
     };
     items.iter().any(is_definition).then(|| {
         let tools = Some(offers::tools(items));
-        let listings = vec![Listing { tools, ..Listing::default() }];
+        let listings = vec![Listing { tools, ..Listing::default() }].into();
         vec![TraceServer { listings, ..TraceServer::default() }]
     })
 }
@@ -78,7 +80,7 @@ fn catalogue_entry(mut entry: Value) -> Option<Vec<TraceServer>> {
             name: Some(name),
             version: text(&server, "version").map(str::to_owned),
             transport: None,
-            listings: vec![Listing { tools, ..Listing::default() }],
+            listings: vec![Listing { tools, ..Listing::default() }].into(),
         })
     });
     Some(servers.collect())

@@ -64,7 +64,7 @@ fn the_registry_is_sound() {
             assert!(names.insert(*name), "{name} is used twice");
             assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{name}");
         }
-        assert!(meta.docs.contains("## What it does") && meta.docs.contains("## Example"));
+        assert!(meta.docs.contains("# What it does") && meta.docs.contains("# Example"));
         assert!(!meta.summary.ends_with('.'));
     }
 }

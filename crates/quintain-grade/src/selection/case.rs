@@ -133,7 +133,7 @@ mod tests {
             json!({"type": "object", "properties": {"city": {}, "day": {}}, "required": ["city"]});
         let tools = ["a", "b"].map(|name| Tool(json!({"name": name, "inputSchema": schema})));
         let listing = Listing { tools: Some(tools.to_vec()), ..Listing::default() };
-        let server = TraceServer { listings: vec![listing], ..TraceServer::default() };
+        let server = TraceServer { listings: vec![listing].into(), ..TraceServer::default() };
         let mut trace = Trace { servers: vec![server], ..Trace::default() };
         let calls = expected.iter().map(|(name, args)| ExpectedCall {
             name: (*name).to_owned(),

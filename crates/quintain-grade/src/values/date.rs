@@ -179,6 +179,19 @@ pub fn quarter(word: &str) -> Option<u8> {
     (1..=4).contains(&number).then_some(number * 3 - 2)
 }
 
+/// The numbers of the days of a week of ISO 8601.
+pub fn week(year: i32, week: u8) -> Option<std::ops::Range<i32>> {
+    let monday = Date::from_iso_week_date(year, week, time::Weekday::Monday).ok()?.to_julian_day();
+    Some(monday..monday + 7)
+}
+
+/// A week in the form of ISO 8601: `2026-W21`.
+pub fn iso_week(text: &str) -> Option<std::ops::Range<i32>> {
+    let (year, number) = text.split_once(['W', 'w'])?;
+    let year = year.strip_suffix('-').unwrap_or(year);
+    week(full_year(year).filter(|_| year.len() == 4)?, number.parse().ok()?)
+}
+
 /// The seconds of a duration in the form of ISO 8601: `PT3H35M`, `P2D`.
 pub fn iso_duration(text: &str) -> Option<f64> {
     let rest = text.strip_prefix('P').filter(|rest| !rest.is_empty() && rest.len() < 30)?;
@@ -348,6 +361,13 @@ mod tests {
         assert_eq!(from_unix(1_777_818_600.0), Some((may, 870)));
         assert_eq!(from_unix(1_777_818_600_000.0), Some((may, 870)));
         assert_eq!(from_unix(42.0), None);
+    }
+
+    #[test]
+    fn weeks_begin_on_monday() {
+        let monday = day(2026, 5, 18).number().unwrap();
+        assert_eq!(iso_week("2026-W21"), Some(monday..monday + 7));
+        assert_eq!((iso_week("2026-W60"), iso_week("W21"), iso_week("26W21")), (None, None, None));
     }
 
     #[test]

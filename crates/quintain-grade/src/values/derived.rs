@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use quintain_evidence::lexicon;
 use serde_json::{Map, Value};
 
 use super::date;
@@ -30,15 +31,15 @@ const MAX_GROUPS: usize = 64;
 const MAX_PAIRED: usize = 10;
 
 /// A record in one level: fields with their numbers, and with the texts by which rows are grouped.
-#[derive(Default)]
-struct Record {
+#[derive(Debug, Clone, Default)]
+pub struct Record {
     numbers: Vec<(String, f64)>,
     labels: Vec<(String, String)>,
     moments: Vec<f64>,
 }
 
 impl Record {
-    fn new(value: &Value) -> Self {
+    pub fn new(value: &Value) -> Self {
         let mut record = Self::default();
         record.add(value, "", 0);
         record
@@ -105,12 +106,17 @@ pub fn of_array(items: &[Value], emit: &mut impl FnMut(Derivation, f64)) {
     if items.len() < 2 {
         return;
     }
+    let records: Vec<Record> = items.iter().take(MAX_GROUPED).map(Record::new).collect();
+    of_rows(&records.iter().collect::<Vec<_>>(), emit);
+}
+
+/// What follows from the rows of a list besides their number.
+pub fn of_rows(rows: &[&Record], emit: &mut impl FnMut(Derivation, f64)) {
     let mut columns: HashMap<String, Column> = HashMap::new();
     let mut groups: HashMap<(String, String), usize> = HashMap::new();
     let mut sums: HashMap<(String, String, String), f64> = HashMap::new();
     let mut products: HashMap<(String, String), f64> = HashMap::new();
-    for item in items.iter().take(MAX_GROUPED) {
-        let record = Record::new(item);
+    for record in rows {
         for (index, (name, value)) in record.numbers.iter().enumerate() {
             columns.entry(name.clone()).or_default().add(*value);
             for (other, factor) in record.numbers.iter().skip(index + 1).take(MAX_PAIRED) {
@@ -137,7 +143,7 @@ pub fn of_array(items: &[Value], emit: &mut impl FnMut(Derivation, f64)) {
     for count in groups.values() {
         if *count > 1 {
             emit(Derivation::Count, *count as f64);
-            emit(Derivation::Count, (items.len() - count) as f64);
+            emit(Derivation::Count, (rows.len() - count) as f64);
         }
     }
     let mut distinct: HashMap<&str, usize> = HashMap::new();
@@ -159,6 +165,8 @@ struct Column {
 
 /// Rows that are compared one by one.
 const MAX_COMPARED: usize = 12;
+/// Rows of which one is divided by the other.
+const MAX_DIVIDED: usize = 5;
 
 impl Column {
     fn add(&mut self, value: f64) {
@@ -182,9 +190,15 @@ impl Column {
         emit(Derivation::Sum, self.sum);
         emit(Derivation::Sum, self.sum / self.count as f64);
         emit(Derivation::Pair, self.most - self.least);
+        let shares = self.head.iter().chain([&self.last, &self.most]).map(|value| value / self.sum);
+        shares.filter(|share| share.is_finite()).for_each(|share| emit(Derivation::Pair, share));
         for (index, a) in self.head.iter().enumerate() {
             for b in self.head[index + 1..].iter().chain([&self.last]) {
                 distances(*a, *b).into_iter().for_each(|value| emit(Derivation::Pair, value));
+                // In longer lists, some quotient is always near.
+                let quotients = [a / b, b / a].into_iter().filter(|value| value.is_finite());
+                let few = quotients.filter(|_| self.count <= MAX_DIVIDED);
+                few.for_each(|value| emit(Derivation::Pair, value));
             }
         }
     }
@@ -202,10 +216,15 @@ pub fn of_object(fields: &Map<String, Value>, emit: &mut impl FnMut(Derivation, 
         return;
     }
     let mut numbers = Vec::new();
+    let mut rates = Vec::new();
     let mut moments = Vec::new();
-    for value in fields.values() {
+    for (key, value) in fields {
         match value {
-            Value::Number(number) => numbers.extend(number.as_f64().map(f64::abs)),
+            Value::Number(number) => {
+                let value = number.as_f64().map(f64::abs);
+                rates.extend(value.filter(|_| is_rate(key)));
+                numbers.extend(value);
+            }
             Value::String(text) => {
                 numbers.extend(number(text).map(|number| number.readings.first.value));
                 moments.extend(seconds(text));
@@ -234,9 +253,40 @@ pub fn of_object(fields: &Map<String, Value>, emit: &mut impl FnMut(Derivation, 
             }
         }
     }
+    for rate in rates.into_iter().take(MAX_PAIRED) {
+        let amounts = numbers.iter().flat_map(|amount| at_rate(*amount, rate));
+        amounts.for_each(|value| emit(Derivation::Pair, value));
+    }
     for (index, a) in moments.iter().enumerate() {
         moments[index + 1..].iter().for_each(|b| emit(Derivation::Seconds, (a - b).abs()));
     }
+}
+
+/// An amount with a rate added and taken off: 100 at 0.19, or at 19 (percent).
+fn at_rate(amount: f64, rate: f64) -> impl Iterator<Item = f64> {
+    let share = if rate < 1.0 { rate } else { rate / 100.0 };
+    let values = [amount * (1.0 + share), amount * (1.0 - share), amount / (1.0 + share)];
+    values.into_iter().chain((rate > 1.0).then_some(amount * share))
+}
+
+/// Whether a key names a share of something.
+fn is_rate(key: &str) -> bool {
+    let names = [
+        "rate",
+        "percent",
+        "percentage",
+        "pct",
+        "tax",
+        "vat",
+        "discount",
+        "interest",
+        "margin",
+        "share",
+        "tip",
+        "surcharge",
+        "markup",
+    ];
+    lexicon::words(key).iter().any(|word| names.contains(&word.as_str()))
 }
 
 /// What follows from a text of several lines: their number, and the sums of columns if it is a table or a list.
@@ -362,5 +412,24 @@ mod tests {
         let event = json!({"start": "2026-05-03T10:00:00Z", "end": "2026-05-03T10:45:00Z"});
         of_object(event.as_object().unwrap(), &mut |how, value| found.push((how, value)));
         assert_eq!(found, [(Derivation::Seconds, 2700.0)]);
+    }
+
+    #[test]
+    fn rates_are_added_and_taken_off() {
+        let mut found = Vec::new();
+        let invoice = json!({"net": 200.0, "vat_rate": 0.19, "pages": 3});
+        of_object(invoice.as_object().unwrap(), &mut |_, value| found.push(value));
+        let has = |value: f64| found.iter().any(|one| (one - value).abs() < 1e-9);
+        assert!(has(238.0) && has(162.0) && !has(206.0));
+    }
+
+    #[test]
+    fn few_rows_are_divided_and_have_shares() {
+        let found = array(&json!([5, 7, 8]));
+        assert!(
+            found.contains(&(Derivation::Pair, 1.4)) && found.contains(&(Derivation::Pair, 0.4))
+        );
+        let long = array(&json!([1, 2, 3, 4, 5, 7]));
+        assert!(!long.contains(&(Derivation::Pair, 1.4)));
     }
 }

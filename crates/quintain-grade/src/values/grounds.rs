@@ -1,6 +1,7 @@
 //! Whether addresses, paths, ids and days come from something that was known: as a whole, or joined from known parts.
 
 use super::date::{Day, Minutes};
+use super::keys::{self, Role};
 use super::known::Known;
 use super::shape;
 use super::word_list::WordList;
@@ -46,10 +47,22 @@ pub fn path(known: &Known, path: &str, before: usize, is_new: bool) -> bool {
 /// Whether a URL is given, or joined from a given host and given parts.
 pub fn url(known: &Known, url: &str, before: usize) -> bool {
     let parts = shape::url_parts(url);
-    if known.word(url, before)
-        || known.word(&format!("{}{}", parts.host, parts.path.trim_end_matches('/')), before)
-    {
+    if known.word(url, before) {
         return true;
+    }
+    let is_query_given = || {
+        parts.query.split('&').filter_map(|pair| pair.split_once('=')).all(|(key, value)| {
+            let value = shape::unescaped(value);
+            let digits = value.bytes().filter(u8::is_ascii_digit).count();
+            // What is searched for is in the application's own words, and so are pages and flags.
+            let is_free = digits < 2 && digits < value.len()
+                || matches!(&*value, "0" | "1")
+                || keys::role(key) == Role::OwnChoice;
+            is_free || known.part(&value, before)
+        })
+    };
+    if known.word(&format!("{}{}", parts.host, parts.path.trim_end_matches('/')), before) {
+        return is_query_given();
     }
     let scheme = url.split_once("://").map_or("https", |(scheme, _)| scheme).to_ascii_lowercase();
     if scheme == "file" {
@@ -60,13 +73,7 @@ pub fn url(known: &Known, url: &str, before: usize) -> bool {
     }
     let usual = |segment: &str| USUAL_SEGMENTS.has(&segment.to_lowercase());
     let mut segments = shape::segments(parts.path);
-    segments.all(|segment| usual(segment) || known.part(segment, before))
-        && parts.query.split('&').filter_map(|pair| pair.split_once('=')).all(|(_, value)| {
-            let value = shape::unescaped(value);
-            let digits = value.bytes().filter(u8::is_ascii_digit).count();
-            // What is searched for is in the application's own words.
-            digits < 4 || known.part(&value, before)
-        })
+    segments.all(|segment| usual(segment) || known.part(segment, before)) && is_query_given()
 }
 
 /// Whether a host is given, or a part of its domain.
@@ -99,7 +106,7 @@ pub fn id(known: &Known, id: &str, before: usize) -> bool {
 
 /// Whether a day is given, or follows from a given one by a given number of days.
 pub fn day(known: &Known, day: Day, before: usize) -> bool {
-    if known.day(day, before) || known.leaves_day_open(before) {
+    if known.day(day, before) || known.leaves_day_open(before) && is_soon(known, day, before) {
         return true;
     }
     let is_edge = day.day == 1 || Day::new(day.year, day.month, day.day + 1).is_none();
@@ -127,8 +134,38 @@ pub fn day(known: &Known, day: Day, before: usize) -> bool {
     )
 }
 
-/// Whether a time of day is given, or follows from a given one: by a usual duration, by a given one, or in another zone.
-pub fn time(known: &Known, time: Minutes, before: usize) -> bool {
+/// Whether a day may be meant by words such as `tomorrow`: it is not years away from all days that are given.
+fn is_soon(known: &Known, day: Day, before: usize) -> bool {
+    const FAR: i32 = 400;
+    let given = known.some_days(before);
+    let Some(number) = day.number() else { return true };
+    given.is_empty() || given.iter().any(|other| (other - number).abs() <= FAR)
+}
+
+/// Whether an answer may state a time of day: it is given, in another zone, or a given duration away from a given one.
+pub fn stated_time(known: &Known, time: Minutes, before: usize, may_shift: bool) -> bool {
+    if matches!(time, 0 | 1439) || known.time(time, before) || known.leaves_time_open(before) {
+        return true;
+    }
+    let mut given = known.times(before).peekable();
+    if given.peek().is_none() {
+        return time.is_multiple_of(30);
+    }
+    let spans: Vec<u16> = known
+        .asked(before)
+        .filter(|span| span.fract() == 0.0 && (1.0..=720.0).contains(span))
+        .flat_map(|span| [span as u16, (span as u16).saturating_mul(60)])
+        .collect();
+    let shifts = may_shift && known.has_zone(before);
+    given.any(|other| {
+        let apart = time.abs_diff(other);
+        spans.contains(&apart) || shifts && apart.is_multiple_of(60)
+    })
+}
+
+/// Whether a time of day is given, or follows from a given one: by a given duration, or in another zone. The end of
+/// a span (`is_free`) may be a usual duration away.
+pub fn time(known: &Known, time: Minutes, before: usize, is_free: bool) -> bool {
     if matches!(time, 0 | 1439) || known.time(time, before) || known.leaves_time_open(before) {
         return true;
     }
@@ -141,7 +178,7 @@ pub fn time(known: &Known, time: Minutes, before: usize) -> bool {
         .asked(before)
         .filter(|span| span.fract() == 0.0 && (1.0..=720.0).contains(span))
         .flat_map(|span| [span as u16, (span as u16).saturating_mul(60)])
-        .chain([15, 30, 45, 60, 90, 120])
+        .chain([15, 30, 45, 60, 90, 120].into_iter().filter(|_| is_free))
         .collect();
     given.iter().any(|other| {
         let apart = time.abs_diff(*other);

@@ -24,7 +24,7 @@ static CHOSEN: WordList = WordList::new(
      depth zoom width height quality dpi precision decimals results count hits rows lines line \
      head tail tokens length chars characters bytes items entries records temperature seed delay \
      wait threshold confidence concurrency ttl radius index position indent level fps steps chunk \
-     overlap window k n thought thoughts interval",
+     overlap window k n thought thoughts interval step resolution bucket granularity",
 );
 
 static FREE: WordList = WordList::new(
@@ -51,7 +51,7 @@ static PATHS: WordList = WordList::new(
 );
 
 /// Ids that a caller makes up, so that a call is not carried out twice.
-static MADE_UP: WordList = WordList::new("idempotency nonce correlation trace client request salt");
+static MADE_UP: WordList = WordList::new("idempotency nonce correlation trace dedup salt");
 
 pub fn role(key: &str) -> Role {
     let words = lexicon::words(key);
@@ -63,7 +63,9 @@ pub fn role(key: &str) -> Role {
         return Role::Phone;
     }
     if ends_as_id {
-        let made_up = is_in(&MADE_UP) && words.len() > 1 && !has(&["customer", "user", "order"]);
+        let is_sent = has(&["client"]) && has(&["request", "token", "reference"]);
+        let made_up =
+            (is_in(&MADE_UP) || is_sent) && words.len() > 1 && !has(&["customer", "user", "order"]);
         return if made_up { Role::OwnChoice } else { Role::Id };
     }
     if PATHS.has(last) || has(&["path", "filename", "filepath", "directory", "folder"]) {
@@ -79,11 +81,50 @@ pub fn role(key: &str) -> Role {
     if FREE.has(last) { Role::Free } else { Role::Plain }
 }
 
+/// Whether a key may name an id that the caller makes up, if the value is long and random: `request_id` is also the id of
+/// somebody's request.
+pub fn may_be_made_up(key: &str) -> bool {
+    let words = lexicon::words(key);
+    words.len() > 1 && words.iter().any(|word| matches!(word.as_str(), "request" | "client"))
+}
+
+/// Whether a key names a name: `name`, `podName`.
+pub fn is_name(key: &str) -> bool {
+    lexicon::words(key).last().is_some_and(|word| word == "name")
+}
+
+/// Whether a word is in a key.
+pub fn has_word(key: &str, word: &str) -> bool {
+    lexicon::words(key).iter().any(|one| one == word)
+}
+
+/// Whether a key names a text that people read.
+pub fn is_prose(key: &str) -> bool {
+    let texts = [
+        "message",
+        "comment",
+        "text",
+        "content",
+        "body",
+        "title",
+        "subject",
+        "description",
+        "summary",
+        "reason",
+        "note",
+        "notes",
+        "prompt",
+        "caption",
+        "reply",
+    ];
+    lexicon::words(key).last().is_some_and(|word| texts.contains(&word.as_str()))
+}
+
 /// Whether a key names the end or the beginning of a span: such days are often one off, because one of the ends is left out.
 pub fn is_end(key: &str) -> bool {
     let ends = [
         "end", "to", "until", "till", "before", "max", "due", "out", "checkout", "stop", "expires",
-        "return",
+        "return", "finish", "close", "latest", "deadline", "through",
     ];
     lexicon::words(key).iter().any(|word| ends.contains(&word.as_str()))
 }
@@ -122,6 +163,8 @@ mod tests {
             ("customer_id", Role::Id),
             ("issueNumber", Role::Id),
             ("idempotency_key", Role::OwnChoice),
+            ("clientRequestToken", Role::OwnChoice),
+            ("request_id", Role::Id),
             ("file_path", Role::Path),
             ("query", Role::Query),
             ("body", Role::Free),

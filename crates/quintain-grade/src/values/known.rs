@@ -38,6 +38,8 @@ pub struct Known {
     phones: HashMap<u64, u32>,
     relative_day: u32,
     relative_time: u32,
+    /// The first day or month without its year.
+    year_open: u32,
     zone: u32,
     /// Endings of files that the user names.
     endings: HashMap<u64, u32>,
@@ -86,7 +88,12 @@ pub struct Search {
 
 impl Known {
     pub fn new(trace: &Trace) -> Self {
-        builder::build(trace)
+        Self::in_order(trace, 0..trace.steps.len())
+    }
+
+    /// What is known if the steps happened in another order. Steps are then counted in that order.
+    pub fn in_order(trace: &Trace, order: impl IntoIterator<Item = usize>) -> Self {
+        builder::build(trace, order.into_iter())
     }
 
     /// Whether all values before a step are here.
@@ -111,11 +118,14 @@ impl Known {
         };
         let mut words =
             stem.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+        let is_joined = stem.contains(|c: char| !c.is_alphanumeric());
         words.peek().is_some()
             && words.all(|word| {
                 self.word(word, before)
                     || self.word(word.trim_start_matches('0'), before) && word.len() > 1
-                    || word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+                    || is_joined
+                        && word.len() == 1
+                        && word.bytes().all(|byte| byte.is_ascii_alphabetic())
             })
     }
 
@@ -369,6 +379,11 @@ impl Known {
     /// Whether the user left a day to the application: `tomorrow`, `next week`.
     pub fn leaves_day_open(&self, before: usize) -> bool {
         (self.relative_day as usize) < before
+    }
+
+    /// Whether a day or month was named without its year.
+    pub fn leaves_year_open(&self, before: usize) -> bool {
+        (self.year_open as usize) < before
     }
 
     pub fn leaves_time_open(&self, before: usize) -> bool {

@@ -31,6 +31,25 @@ pub(super) fn read(text: &str) -> Numeral {
             return read(amount);
         }
     }
+    // `2½`
+    let fraction = [('½', 0.5), ('¼', 0.25), ('¾', 0.75)];
+    let fraction =
+        fraction.iter().find_map(|(mark, value)| Some((text.strip_suffix(*mark)?, *value)));
+    if let Some((digits, value)) = fraction
+        && let Ok(whole) = digits.parse::<u32>()
+    {
+        let reading = Reading { value: f64::from(whole) + value, place: 0.01 };
+        return Numeral::Numbers(vec![Number::plain(Readings::one(reading))]);
+    }
+    // `10k-20k`
+    if let Some((from, to)) = text.split_once('-')
+        && from.ends_with(char::is_alphabetic)
+        && to.starts_with(|c: char| c.is_ascii_digit())
+        && let (Numeral::Numbers(mut first), Numeral::Numbers(second)) = (read(from), read(to))
+    {
+        first.extend(second);
+        return Numeral::Numbers(first);
+    }
     let split = text.find(char::is_alphabetic).unwrap_or(text.len());
     let (digits, suffix) = text.split_at(split);
     if suffix.is_empty() { without_letters(text) } else { with_letters(text, digits, suffix) }
@@ -101,6 +120,12 @@ fn with_letters(text: &str, digits: &str, suffix: &str) -> Numeral {
     if let Some((from, to)) = digits.split_once('-').filter(|(from, _)| !from.is_empty()) {
         let unit = units::named(suffix);
         let ends = [from, to].map(literal::read);
+        // `10-20k`
+        if let (None, Some(scale), [Some(from), Some(to)]) = (unit, units::scale(suffix), ends) {
+            return Numeral::Numbers(
+                [from, to].map(|one| Number::plain(one.times(scale))).to_vec(),
+            );
+        }
         return match (unit, ends) {
             (Some(unit), [Some(from), Some(to)]) => Numeral::Numbers(
                 [from, to]

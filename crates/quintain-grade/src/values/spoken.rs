@@ -65,12 +65,86 @@ pub(super) fn ordinal(word: &str) -> Option<f64> {
 
 /// Whether a word may begin a number.
 pub(super) fn may_begin(word: &str) -> bool {
-    matches!(word, "a" | "an" | "per") || cardinal(word).is_some() || ordinal(word).is_some()
+    matches!(word, "a" | "an" | "per" | "dozen")
+        || cardinal(word).is_some()
+        || ordinal(word).is_some()
+}
+
+/// How many of a part make a whole: 3 for `third` and `thirds`.
+fn part(word: &str) -> Option<f64> {
+    match word {
+        "half" | "halves" => Some(2.0),
+        "quarter" | "quarters" => Some(4.0),
+        // A second is a time.
+        "second" | "seconds" | "first" | "firsts" => None,
+        _ => ordinal(word.strip_suffix('s').unwrap_or(word)),
+    }
+}
+
+/// A share of something: `a third`, `two thirds`, `a quarter million`, and how many words it took.
+pub(super) fn share(words: &[&str]) -> Option<(f64, usize)> {
+    let value = plain_share(words)?;
+    let scale = words.get(2).and_then(|word| scale(word));
+    Some((value * scale.unwrap_or(1.0), 2 + usize::from(scale.is_some())))
+}
+
+/// The share that two words mean.
+fn plain_share(words: &[&str]) -> Option<f64> {
+    let (first, second) = (*words.first()?, *words.get(1)?);
+    let parts = match first {
+        "a" | "an" => 1.0,
+        _ => cardinal(first).filter(|count| (1.0..10.0).contains(count))?,
+    };
+    let whole = part(second)?;
+    let is_plural = second.ends_with('s') || second == "halves";
+    (parts < whole && is_plural == (parts > 1.0)).then_some(parts / whole)
+}
+
+/// What `and a half` adds to the number before it, and how many words it took.
+pub(super) fn fraction(words: &[&str]) -> Option<(f64, usize)> {
+    plain_share(words.strip_prefix(&["and"])?).map(|value| (value, 3))
+}
+
+/// The factor that a word of scale means.
+fn scale(word: &str) -> Option<f64> {
+    let is_scale = matches!(word, "hundred" | "thousand" | "million" | "billion" | "dozen");
+    super::units::scale(word).filter(|_| is_scale)
 }
 
 /// Reads as many words as belong to one number: its value and how many words it took. The words are in lower case.
 pub(super) fn read(words: &[&str]) -> Option<(f64, usize)> {
-    let (mut total, mut group, mut used) = (0.0, cardinal(words.first()?)?, 1);
+    let first = *words.first()?;
+    // `a dozen`, `a hundred`
+    if matches!(first, "a" | "an")
+        && let Some(scale) = words.get(1).and_then(|word| scale(word))
+    {
+        return Some((scale, 2));
+    }
+    if first == "dozen" {
+        return Some((12.0, 1));
+    }
+    let (mut total, mut group, mut used) = (0.0, cardinal(first)?, 1);
+    // `half a dozen`
+    if group < 1.0
+        && let [_, "a", word, ..] = words
+        && let Some(scale) = scale(word)
+    {
+        return Some((group * scale, 3));
+    }
+    // `two point one`
+    if words.get(1) == Some(&"point") {
+        let digits =
+            words[2..].iter().map_while(|word| cardinal(word).filter(|digit| *digit < 10.0));
+        let (mut value, mut place, mut count) = (group, 0.1, 0);
+        for digit in digits.take(4) {
+            value += digit * place;
+            place /= 10.0;
+            count += 1;
+        }
+        if count > 0 {
+            return Some(((value * 1e6).round() / 1e6, 2 + count));
+        }
+    }
     while let Some(word) = words.get(used) {
         let next = words.get(used + 1).and_then(|word| cardinal(word));
         match *word {
@@ -89,7 +163,14 @@ pub(super) fn read(words: &[&str]) -> Option<(f64, usize)> {
         }
         used += 1;
     }
-    Some((total + group, used))
+    let value = total + group;
+    // `two and a half`, `one and a half million`
+    if let Some((more, words_used)) = words.get(used..).and_then(fraction) {
+        let after = words.get(used + words_used).and_then(|word| scale(word));
+        let scaled = (value + more) * after.unwrap_or(1.0);
+        return Some((scaled, used + words_used + usize::from(after.is_some())));
+    }
+    Some((value, used))
 }
 
 /// What may still be added to a group of words: less than its last part.
@@ -123,10 +204,22 @@ mod tests {
             ("two dozen eggs", 24.0, 2),
             ("one two", 1.0, 1),
             ("half an", 0.5, 1),
+            ("a dozen", 12.0, 2),
+            ("dozen eggs", 12.0, 1),
+            ("half a dozen", 6.0, 3),
+            ("one and a half million", 1.5e6, 5),
+            ("two and a half hours", 2.5, 4),
+            ("a hundred people", 100.0, 2),
+            ("two point one", 2.1, 3),
         ] {
             assert_eq!(value(text), Some((expected, used)), "{text}");
         }
         assert_eq!(value("often"), None);
+        assert_eq!(share(&["a", "third"]), Some((1.0 / 3.0, 2)));
+        assert_eq!(share(&["two", "thirds"]), Some((2.0 / 3.0, 2)));
+        assert_eq!(share(&["three", "quarters"]), Some((0.75, 2)));
+        assert_eq!(share(&["a", "quarter", "million"]), Some((250_000.0, 3)));
+        assert_eq!((share(&["a", "second"]), share(&["two", "third"])), (None, None));
         assert_eq!(ordinal("third"), Some(3.0));
     }
 }

@@ -99,8 +99,15 @@ impl<'t> Scan<'t> {
         if first.len() > 12 || !spoken::may_begin(&first.to_lowercase()) {
             return None;
         }
-        let lower: Vec<String> = (at..at + 6).map(|at| self.word(at).to_lowercase()).collect();
+        let lower: Vec<String> = (at..at + 7).map(|at| self.word(at).to_lowercase()).collect();
         let words: Vec<&str> = lower.iter().map(String::as_str).collect();
+        if let Some((value, used)) = spoken::share(&words).filter(|_| words[1] != "half") {
+            let place = if value < 1.0 { 0.01 } else { 1.0 };
+            let readings = Readings::one(Reading { value, place });
+            let number = Number { readings, unit: None, written: Written::Words };
+            self.push_pieces(at, at + used - 1, Kind::Number(number));
+            return Some(used);
+        }
         if let Some(value) = spoken::ordinal(words[0]) {
             let readings = Readings::one(Reading::whole(value));
             self.push_pieces(
@@ -127,8 +134,12 @@ impl<'t> Scan<'t> {
         let unit =
             words.get(used).filter(|word| word.len() > 2).and_then(|word| units::named(word));
         let last = at + used - 1;
-        let readings =
-            Readings::one(Reading { value, place: if value < 1.0 { 0.01 } else { 1.0 } });
+        // `an hour and a half`
+        let more = unit.and_then(|_| spoken::fraction(words.get(used + 1..)?));
+        let (value, used) =
+            more.map_or((value, used), |(more, words)| (value + more, used + words));
+        let place = if value.fract() == 0.0 { 1.0 } else { 0.01 };
+        let readings = Readings::one(Reading { value, place });
         self.push_pieces(
             at,
             last,
@@ -236,10 +247,9 @@ impl<'t> Scan<'t> {
             );
         }
         // `2 h 15 min` is one duration.
-        if let ([number], Some(Unit { dimension: Dimension::Time, .. })) =
+        if let ([_], Some(Unit { dimension: Dimension::Time | Dimension::Length, .. })) =
             (numbers.as_slice(), number_unit(&self.found))
         {
-            let _ = number;
             self.join_durations();
         }
         used
@@ -255,11 +265,20 @@ impl<'t> Scan<'t> {
         let (Kind::Number(large), Kind::Number(small)) = (&first.kind, &second.kind) else {
             return;
         };
-        let (Some(large_unit), Some(small_unit)) = (large.unit, small.unit) else { return };
+        let (Some(large_unit), Some(mut small_unit)) = (large.unit, small.unit) else { return };
+        // After hours, `m` means minutes.
+        if large_unit.dimension == Dimension::Time && second.text.ends_with('m') {
+            small_unit = Unit { dimension: Dimension::Time, size: 60.0 };
+        }
         let between = self.text.get(first.end..second.start).unwrap_or_default();
         let is_near = between.len() <= 16
             && between.chars().all(|c| c.is_alphabetic() || c == ' ' || c == ',');
-        if large_unit.dimension != Dimension::Time || large_unit.size <= small_unit.size || !is_near
+        // What was joined before is in seconds, but as coarse as its last part.
+        let grain = |number: &Number, unit: Unit| number.readings.first.place * unit.size;
+        if large_unit.dimension != Dimension::Time
+            || small_unit.dimension != Dimension::Time
+            || grain(large, large_unit) <= grain(small, small_unit)
+            || !is_near
         {
             return;
         }
@@ -342,6 +361,13 @@ mod tests {
             ("three items", &[(3.0, None)]),
             ("half an hour", &[(1800.0, Some(Time))]),
             ("an hour", &[(3600.0, Some(Time))]),
+            ("an hour and a half", &[(5400.0, Some(Time))]),
+            ("two and a half hours", &[(9000.0, Some(Time))]),
+            ("a dozen eggs", &[(12.0, None)]),
+            ("10k-20k", &[(10_000.0, None), (20_000.0, None)]),
+            ("50 basis points", &[(50.0, Some(Percent))]),
+            ("a third off", &[(1.0 / 3.0, None)]),
+            ("2½ hours", &[(9000.0, Some(Time))]),
             ("2 h 15 min", &[(8100.0, Some(Time))]),
             ("1h30m", &[(5400.0, Some(Time))]),
             ("2 hours and 5 minutes", &[(7500.0, Some(Time))]),

@@ -37,6 +37,10 @@ pub fn named(word: &str) -> Option<Unit> {
     use Dimension::{
         Data, Frequency, Length, Mass, Money, Percent, Power, Speed, Temperature, Time, Volume,
     };
+    // `MB/s`
+    if let Some(rate) = word.strip_suffix("/s") {
+        return named(rate).filter(|unit| unit.dimension == Data);
+    }
     let is_capital = word.len() == 1 && word != "B" && word.chars().all(char::is_uppercase);
     if word.len() > 12 || is_capital {
         return None;
@@ -44,6 +48,7 @@ pub fn named(word: &str) -> Option<Unit> {
     let lower = word.to_lowercase();
     Some(match lower.as_str() {
         "percent" | "pct" | "percentage" => unit(Percent, 0.01),
+        "basis" | "bps" | "bp" => unit(Percent, 0.0001),
         "usd" | "eur" | "gbp" | "chf" | "jpy" | "cny" | "inr" | "aud" | "cad" | "sek" | "nok"
         | "dkk" | "pln" | "brl" | "dollar" | "dollars" | "euro" | "euros" | "pound" | "pounds"
         | "yen" | "yuan" | "rupees" | "francs" | "bucks" | "元" | "円" => MONEY,
@@ -62,6 +67,9 @@ pub fn named(word: &str) -> Option<Unit> {
         "mb" | "mbytes" | "megabytes" => unit(Data, 1e6),
         "gb" | "gbytes" | "gigabytes" => unit(Data, 1e9),
         "tb" | "terabytes" => unit(Data, 1e12),
+        "kbit" | "kbits" | "kbps" | "kilobits" => unit(Data, 125.0),
+        "mbit" | "mbits" | "mbps" | "megabits" => unit(Data, 125e3),
+        "gbit" | "gbits" | "gbps" | "gigabits" => unit(Data, 125e6),
         "kib" => unit(Data, 1024.0),
         "mib" => unit(Data, 1024.0 * 1024.0),
         "gib" => unit(Data, 1024.0 * 1024.0 * 1024.0),
@@ -119,7 +127,26 @@ pub fn scale(word: &str) -> Option<f64> {
 pub fn of_key(key: &str) -> Option<Unit> {
     let words = quintain_evidence::lexicon::words(key);
     let last = words.last()?;
-    // Abbreviations of one letter are names of variables, not units.
+    // Abbreviations of one letter are names of variables, not units, unless the name says what is measured.
+    let measures =
+        ["weight", "mass", "distance", "length", "height", "width", "duration", "volume"];
+    if let [.., measured, unit] = words.as_slice()
+        && measures.contains(&measured.as_str())
+        && matches!(unit.as_str(), "g" | "m" | "l" | "s" | "h")
+    {
+        return named(unit);
+    }
+    // `mbit_s`, `mb_per_second`
+    let rate = match words.as_slice() {
+        [.., amount, per, _] if per == "per" => Some(amount),
+        [.., amount, second] if second == "s" => Some(amount),
+        _ => None,
+    };
+    let rate =
+        rate.and_then(|amount| named(amount)).filter(|unit| unit.dimension == Dimension::Data);
+    if rate.is_some() {
+        return rate;
+    }
     if words.len() > 1 && last.len() > 1 || last.len() > 4 { named(last) } else { None }
 }
 

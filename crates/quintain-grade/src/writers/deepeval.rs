@@ -18,7 +18,7 @@ static META: Meta = Meta {
     aliases: &[],
     summary: "test cases of deepeval, one per line",
     docs: "\
-## What it does
+# What it does
 Writes `LLMTestCase` or `ConversationalTestCase` with results as plain JSON. Times, ids of parents and lists over time have
 no place in that format and are left out; of several lists, the last is written.
 ",

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     aliases: &["quintain"],
     summary: "traces as Quintain reads them, one per line",
     docs: "\
-## What it does
+# What it does
 Writes everything that is known about a trace, so that reading it gives the same trace.
 ",
     since: "0.2.0",

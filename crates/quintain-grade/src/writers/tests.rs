@@ -156,8 +156,15 @@ fn trace() -> impl Strategy<Value = Trace> {
                 .into_iter()
                 .collect(),
             is_capture,
+            is_listed_by_kind: is_capture,
         },
     )
+}
+
+/// Whether deepeval's format, which has no system messages, can express any of it.
+fn has_turns(trace: &Trace) -> bool {
+    let is_said = |message: &Message| message.role != Role::System && !message.text.is_empty();
+    trace.calls().next().is_some() || trace.messages().any(is_said)
 }
 
 proptest! {
@@ -165,6 +172,8 @@ proptest! {
 
     #[test]
     fn our_own_format_keeps_everything(trace in trace()) {
+        // A record without any step is not a trace.
+        prop_assume!(!trace.steps.is_empty() || !trace.expected.is_empty());
         let text = written("native", &trace);
         prop_assert_eq!(text.lines().count(), 1);
         prop_assert_eq!(read("native", &text), trace);
@@ -172,6 +181,7 @@ proptest! {
 
     #[test]
     fn a_test_case_survives_writing_and_reading(trace in trace()) {
+        prop_assume!(has_turns(&trace));
         // What deepeval's format cannot express is lost with the first writing.
         let first = read("deepeval", &written("deepeval", &trace));
         let second = read("deepeval", &written("deepeval", &first));
@@ -180,6 +190,7 @@ proptest! {
 
     #[test]
     fn calls_keep_their_order_and_content(trace in trace()) {
+        prop_assume!(has_turns(&trace));
         let again = read("deepeval", &written("deepeval", &trace));
         let names = |trace: &Trace| trace.calls().map(|call| (call.kind, call.name.clone())).collect::<Vec<_>>();
         // Without calls of its own, a case has those that deepeval compares.

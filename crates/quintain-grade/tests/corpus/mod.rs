@@ -42,7 +42,7 @@ impl Conversation {
         let tool = Tool(json!({"name": name, "inputSchema": schema}));
         let servers = &mut self.0.servers;
         if !servers.iter().any(|one| one.name.as_deref() == Some(server)) {
-            let listings = vec![Listing { tools: Some(Vec::new()), ..Listing::default() }];
+            let listings = vec![Listing { tools: Some(Vec::new()), ..Listing::default() }].into();
             servers.push(TraceServer {
                 name: Some(server.to_owned()),
                 listings,

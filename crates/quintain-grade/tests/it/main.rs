@@ -5,3 +5,4 @@
 
 mod agreement;
 mod deepeval;
+mod judged;

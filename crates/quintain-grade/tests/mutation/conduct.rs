@@ -32,6 +32,30 @@ pub(super) fn unused(clean: &Trace) -> Vec<Mutant> {
     mutants
 }
 
+/// Two or three calls that are repeated three times with equal results, before the last call. They look, or they change
+/// something to and fro.
+pub(super) fn circle(clean: &Trace) -> Vec<Mutant> {
+    let rounds: [&[&str]; 4] = [
+        &["get_overview", "get_legend"],
+        &["get_overview", "get_legend", "find_shelf"],
+        &["open_panel", "close_panel"],
+        &["select_layer", "hide_layer", "get_overview"],
+    ];
+    let position = clean.calls().count() - 1;
+    let step = step_of(clean, position);
+    let mutant = |round: &&[&str]| {
+        let mut trace = clean.clone();
+        let all = round.iter().cycle().take(round.len() * 3);
+        for (index, name) in all.enumerate() {
+            let args = json!({"shelf": "north"});
+            insert(&mut trace, step + index, "misc", name, args, &format!("{name}: nothing new"));
+        }
+        let call = Some(position + round.len() * 3 - 1);
+        Mutant { trace, call, what: round.join(", ") }
+    };
+    rounds.iter().map(mutant).collect()
+}
+
 /// Puts a text into the first result, and a call of another server after it.
 fn planted(clean: &Trace, text: &str, server: &str, name: &str, args: Value) -> Vec<Mutant> {
     let Some(first) = clean.calls().next() else { return Vec::new() };

@@ -3,6 +3,9 @@
 mod answers;
 mod arguments;
 mod conduct;
+mod failures;
+mod schema;
+mod structure;
 mod text;
 
 use quintain_evidence::trace::{Call, Trace, TraceStep};
@@ -48,6 +51,34 @@ impl Mutation for Simple {
 }
 
 pub(crate) static ALL: &[&dyn Mutation] = &[
+    &Simple { check: "tool.unknown", name: "misspelled name", apply: structure::misspelled },
+    &Simple { check: "tool.unknown", name: "invented tool", apply: structure::invented },
+    &Simple { check: "tool.ambiguous", name: "two servers offer it", apply: structure::ambiguous },
+    &Simple { check: "args.schema", name: "every class of fault", apply: schema::arguments },
+    &Simple { check: "args.extra", name: "undeclared argument", apply: structure::undeclared },
+    &Simple { check: "result.schema", name: "missing member", apply: schema::results },
+    &Simple { check: "result.error", name: "ignored failure", apply: failures::ignored },
+    &Simple { check: "recovery", name: "denied failure", apply: failures::denied },
+    &Simple { check: "call.redundant", name: "repeated look", apply: failures::repeated },
+    &Simple { check: "call.loop", name: "equal failures", apply: failures::stubborn },
+    &Simple { check: "call.loop", name: "calls in a circle", apply: conduct::circle },
+    &Simple { check: "policy.destructive", name: "destroyed unasked", apply: failures::destroyed },
+    &Simple {
+        check: "resource.unknown",
+        name: "unlisted resource",
+        apply: structure::unlisted_resource,
+    },
+    &Simple {
+        check: "resource.unused",
+        name: "resource without use",
+        apply: structure::unused_resource,
+    },
+    &Simple { check: "prompt.unknown", name: "unknown prompt", apply: structure::unknown_prompt },
+    &Simple {
+        check: "prompt.arguments",
+        name: "wrong arguments of a prompt",
+        apply: structure::prompt_arguments,
+    },
     &Simple { check: "args.ungrounded", name: "invented id", apply: arguments::id },
     &Simple { check: "args.ungrounded", name: "invented e-mail address", apply: arguments::email },
     &Simple { check: "args.ungrounded", name: "invented path", apply: arguments::path },

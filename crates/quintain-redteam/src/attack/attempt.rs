@@ -7,6 +7,7 @@ use quintain_evidence::probe::Step;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::chat::Chat;
 use super::marks::Nonce;
 use super::token::Token;
 
@@ -51,6 +52,11 @@ pub enum Action {
     Frame { bytes: Vec<u8> },
     /// An HTTP request of any shape.
     Http(HttpRequest),
+    /// A conversation with a target that takes text.
+    Chat(Chat),
+    /// A conversation whose messages a strategy writes, with the hostile text as its objective. The number is the
+    /// position of the strategy in the orders.
+    Talk { chat: Chat, strategy: usize },
 }
 
 impl Action {
@@ -61,7 +67,15 @@ impl Action {
             | Self::Alone { steps, .. }
             | Self::Watched { steps, .. }
             | Self::Until { steps, .. } => steps,
-            Self::Frame { .. } | Self::Http(_) => &[],
+            Self::Frame { .. } | Self::Http(_) | Self::Chat(_) | Self::Talk { .. } => &[],
+        }
+    }
+
+    /// The conversation with a target that takes text.
+    pub fn chat(&self) -> Option<&Chat> {
+        match self {
+            Self::Chat(chat) | Self::Talk { chat, .. } => Some(chat),
+            _ => None,
         }
     }
 
@@ -73,7 +87,7 @@ impl Action {
             | Self::Watched { identity, .. }
             | Self::Until { identity, .. } => *identity,
             Self::Http(request) => request.identity.unwrap_or(0),
-            Self::Frame { .. } => 0,
+            Self::Frame { .. } | Self::Chat(_) | Self::Talk { .. } => 0,
         }
     }
 }

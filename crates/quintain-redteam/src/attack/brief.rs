@@ -34,12 +34,10 @@ pub struct CanaryFiles {
     /// For each declared root: a link in it to the canary.
     pub links: BTreeMap<PathBuf, PathBuf>,
     /// For each declared root: a link in it to the folder `drop`.
-    #[serde(default)]
-    #[serde(rename = "doors")]
+    #[serde(default, alias = "doors")]
     pub folder_links: BTreeMap<PathBuf, PathBuf>,
     /// For each declared root: a link in it to a file in `drop`, to write through.
-    #[serde(default)]
-    #[serde(rename = "sinks")]
+    #[serde(default, alias = "sinks")]
     pub file_links: BTreeMap<PathBuf, PathBuf>,
     /// Where files may appear if the target is made to write them.
     pub drop: PathBuf,

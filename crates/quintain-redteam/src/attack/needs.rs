@@ -1,5 +1,6 @@
 //! What an attack requires.
 
+use super::input::{Input, InputPrompt};
 use super::target_view::TargetView;
 
 /// What is missing for an attack with these needs, in words.
@@ -9,10 +10,21 @@ pub fn missing(needs: &[Need], view: &TargetView<'_>) -> Option<String> {
         Need::TwoIdentities => view.capabilities.identities.len() > 1,
         Need::Credentials => view.capabilities.credentials,
         Need::Http => view.capabilities.http,
+        Need::Judge => view.capabilities.judge.is_some(),
+        Need::Instructions => any_prompt(view, Input::has_task),
+        Need::Planting => any_prompt(view, |_, prompt| prompt.plants),
+        Need::OfferedTools => {
+            view.capabilities.input.as_ref().is_some_and(|input| !input.tools.is_empty())
+        }
     };
     let missing: Vec<&str> =
         needs.iter().filter(|need| !has(need)).map(|need| need.words()).collect();
     (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")))
+}
+
+fn any_prompt(view: &TargetView<'_>, is: impl Fn(&Input, &InputPrompt) -> bool) -> bool {
+    let input = view.capabilities.input.as_ref();
+    input.is_some_and(|input| input.prompts.iter().any(|prompt| is(input, prompt)))
 }
 
 /// A requirement of an attack.
@@ -26,6 +38,14 @@ pub enum Need {
     Credentials,
     /// A target that uses HTTP.
     Http,
+    /// A model that judges.
+    Judge,
+    /// A target with instructions.
+    Instructions,
+    /// A place in the instructions of the target for a random text.
+    Planting,
+    /// A model that is offered tools.
+    OfferedTools,
 }
 
 impl Need {
@@ -36,6 +56,16 @@ impl Need {
             Self::TwoIdentities => "two identities (`redteam.identities`)",
             Self::Credentials => "credentials of the target",
             Self::Http => "an HTTP target",
+            Self::Judge => "a judge (`redteam.judge`)",
+            Self::Instructions => {
+                "instructions that could be overridden: a prompt with instructions, `redteam.systemPrompt` \
+                 or `redteam.purpose`"
+            }
+            Self::Planting => {
+                "a system message that Quintain can add to (`redteam.systemPrompt`, or a prompt that is a \
+                 list of messages), or `{{planted}}` in the prompt"
+            }
+            Self::OfferedTools => "a model with tools (`config.tools`)",
         }
     }
 }

@@ -5,8 +5,10 @@ use quintain_evidence::surface::{Surface, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::input::Input;
 use super::token::Given;
 use crate::knowledge::{Aim, Kind, Knowledge};
+use crate::opinion::Judge;
 
 /// Everything known about a target.
 pub struct TargetView<'a> {
@@ -37,6 +39,12 @@ pub struct Capabilities {
     /// A random text that is only in the target's environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env_canary: Option<String>,
+    /// The prompts, if the target takes text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Input>,
+    /// The model that judges, if one is named.
+    #[serde(skip)]
+    pub judge: Option<Judge>,
     /// Tokens from the user that the server must refuse.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
@@ -57,6 +65,11 @@ pub struct Identity {
 }
 
 impl TargetView<'_> {
+    /// The prompts of a target that takes text.
+    pub fn input(&self) -> Option<&Input> {
+        self.capabilities.input.as_ref()
+    }
+
     /// All tools with their servers.
     pub fn tools(&self) -> impl Iterator<Item = (&str, &Tool)> {
         self.surfaces.iter().flat_map(|(server, surface)| {

@@ -1,8 +1,9 @@
 //! Attempts and their evidence.
 
-use quintain_evidence::evidence::{Evidence, Exchange};
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::finding::{Confidence, Place, Severity};
 use quintain_evidence::indicator::Indicator;
+use serde_json::Value;
 
 use super::attempt::Attempt;
 use super::target_view::TargetView;
@@ -23,6 +24,34 @@ impl Tried {
     /// The whole response as text: content, structured data, errors.
     pub fn said(&self) -> String {
         self.evidence.exchanges.iter().map(|exchange| exchange.outcome.said()).collect()
+    }
+
+    /// The last reply of a target that takes text.
+    pub fn reply(&self) -> String {
+        self.last().map(|exchange| replied(&exchange.outcome)).unwrap_or_default()
+    }
+
+    /// All replies of a target that takes text, one per line.
+    pub fn replies(&self) -> String {
+        let replies = self.evidence.exchanges.iter().map(|one| replied(&one.outcome));
+        replies.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What the last reply cost in tokens, if the target reports it.
+    pub fn tokens(&self) -> Option<u64> {
+        let Outcome::Reply(reply) = &self.last()?.outcome else { return None };
+        let usage = reply.get("tokenUsage")?;
+        usage.get("completion").or_else(|| usage.get("total"))?.as_u64()
+    }
+}
+
+/// The text of a reply.
+fn replied(outcome: &Outcome) -> String {
+    let Outcome::Reply(reply) = outcome else { return String::new() };
+    match reply.get("output") {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
     }
 }
 

@@ -14,8 +14,13 @@ use crate::knowledge::{put, words};
 
 pub(super) struct DosMalformed;
 
+/// The attack that a crash of the server belongs to, whichever attack caused it.
+pub const CRASH_ATTACK: &str = "dos-malformed";
+/// The fault of a crash in a fingerprint.
+pub const CRASH_FAULT: &str = "ends";
+
 static META: Meta = Meta {
-    id: "dos-malformed",
+    id: CRASH_ATTACK,
     aliases: &["malformed-frames"],
     summary: "A malformed message or argument stops or blocks the server",
     docs: "\
@@ -246,6 +251,8 @@ fn calls(view: &TargetView<'_>, server: &str) -> Vec<Planned> {
 struct Harm {
     what: String,
     at: usize,
+    /// `crashes` or `blocks`.
+    verb: &'static str,
 }
 
 fn harm(tried: &Tried) -> Option<Harm> {
@@ -258,12 +265,14 @@ fn harm(tried: &Tried) -> Option<Harm> {
     });
     if let Some(why) = exit {
         let at = first.unwrap_or(exchanges.len().saturating_sub(1));
-        return Some(Harm { what: format!("the server process exited: {why}"), at });
+        let what = format!("the server process exited: {why}");
+        return Some(Harm { what, at, verb: "crashes" });
     }
     if let Some(at) = first {
         return Some(Harm {
             what: "the server closed the connection without a response".to_owned(),
             at,
+            verb: "crashes",
         });
     }
     // A call may be slow; a ping must not be.
@@ -273,12 +282,13 @@ fn harm(tried: &Tried) -> Option<Harm> {
     (is_ping && silent).then(|| {
         let slow = |outcome: &Outcome| matches!(outcome, Outcome::TimedOut { .. });
         let at = exchanges.iter().position(|exchange| slow(&exchange.outcome)).unwrap_or(0);
-        Harm { what: "the server did not answer a ping afterwards".to_owned(), at }
+        let what = "the server did not answer a ping afterwards".to_owned();
+        Harm { what, at, verb: "blocks" }
     })
 }
 
 fn hit(trial: &Trial<'_>, tried: &Tried, harm: &Harm) -> Hit {
-    let form = &tried.attempt.form;
+    let (form, verb) = (&tried.attempt.form, harm.verb);
     let server = trial.aim.place.server().to_owned();
     let (place, title) = if let Action::Alone { steps, .. } = &tried.attempt.action {
         let culprit = steps.iter().take(harm.at + 1).rev().find_map(|step| match step {
@@ -292,15 +302,14 @@ fn hit(trial: &Trial<'_>, tried: &Tried, harm: &Harm) -> Hit {
         } else {
             Place::Argument { server, tool, pointer }
         };
-        let title = format!("Denial of service: `{place}` stops or blocks the server ({form})");
+        let title = format!("Denial of service: `{place}` {verb} the server ({form})");
         (place, title)
     } else {
         let place = Place::Message { server, message: form.clone() };
-        let title =
-            format!("Denial of service: a malformed message stops or blocks the server ({form})");
+        let title = format!("Denial of service: a malformed message {verb} the server ({form})");
         (place, title)
     };
-    let hit = Hit::confirmed(title, harm.what.clone()).by(tried).fault("ends").at(place);
+    let hit = Hit::confirmed(title, harm.what.clone()).by(tried).fault(CRASH_FAULT).at(place);
     if trial.view.capabilities.http {
         // An HTTP server is then unavailable to other clients as well.
         hit.severity(Severity::High)

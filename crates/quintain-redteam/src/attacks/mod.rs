@@ -27,6 +27,7 @@ mod path_traversal;
 mod path_write;
 mod paths;
 mod pii;
+mod prompts;
 mod rbac;
 pub mod reach;
 mod schema_bypass;
@@ -51,9 +52,12 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use dos_malformed::{CRASH_ATTACK, CRASH_FAULT};
 pub use inspections::inspections;
+pub use prompts::disclosed;
 
 use crate::attack::Attack;
+use crate::suits::Receiver;
 
 static ALL: &[&dyn Attack] = &[
     &argument_injection::ArgumentInjection,
@@ -89,10 +93,37 @@ static ALL: &[&dyn Attack] = &[
     &tool_shadowing::ToolShadowing,
     &toxic_flow::ToxicFlow,
     &unsafe_url_scheme::UnsafeUrlScheme,
+    // Targets that take text.
+    &prompts::ascii_smuggling::AsciiSmuggling,
+    &prompts::bola::ModelBola,
+    &prompts::cca::ContextCompliance,
+    &prompts::cross_session_leak::ModelCrossSessionLeak,
+    &prompts::data_exfil::ModelDataExfil,
+    &prompts::debug_access::DebugAccess,
+    &prompts::divergent_repetition::DivergentRepetition,
+    &prompts::excessive_agency::ModelExcessiveAgency,
+    &prompts::hijacking::Hijacking,
+    &prompts::indirect_prompt_injection::IndirectPromptInjection,
+    &prompts::memory_poisoning::MemoryPoisoning,
+    &prompts::model_identification::ModelIdentification,
+    &prompts::output_injection::ModelOutputInjection,
+    &prompts::pii::ModelPii,
+    &prompts::prompt_extraction::PromptExtraction,
+    &prompts::prompt_injection::PromptInjection,
+    &prompts::rbac::ModelRbac,
+    &prompts::reasoning_dos::ReasoningDos,
+    &prompts::special_token_injection::SpecialTokenInjection,
+    &prompts::system_prompt_override::SystemPromptOverride,
+    &prompts::tool_discovery::ModelToolDiscovery,
 ];
 
 pub fn all() -> &'static [&'static dyn Attack] {
     ALL
+}
+
+/// The attacks that apply to such a target.
+pub fn suiting(receiver: Receiver) -> impl Iterator<Item = &'static dyn Attack> {
+    ALL.iter().copied().filter(move |attack| attack.suits().includes(receiver))
 }
 
 /// The attack with this id or alias.

@@ -25,6 +25,7 @@ pub(crate) const FAULTS: [(&str, proof::Fault); 5] = proof::Fault::WORDS;
 use quintain_content::registry::About;
 use quintain_evidence::finding::{Confidence, Place, Severity};
 use quintain_evidence::probe::{self, Step};
+use quintain_evidence::question::Question;
 use quintain_evidence::weakness::Weakness;
 
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Need, TargetView, Trial, Tried};
@@ -89,6 +90,20 @@ impl Attack for Defined {
 
     fn needs(&self) -> &[Need] {
         &self.needs
+    }
+
+    fn asks(&self, trial: &Trial<'_>, tried: &Tried) -> Vec<Question> {
+        let rules =
+            self.proofs.iter().flat_map(|proof| &proof.signs).filter_map(|sign| match sign {
+                Sign::Judged(rule) => Some(rule),
+                _ => None,
+            });
+        let reply = tried.said();
+        let (Some(judge), false) = (&trial.view.capabilities.judge, reply.trim().is_empty()) else {
+            return Vec::new();
+        };
+        let sent = serde_json::to_string(tried.attempt.action.steps()).unwrap_or_default();
+        rules.flat_map(|rule| judge.questions(proof::JUDGED_BY, rule, &sent, &reply)).collect()
     }
 
     fn may_end_target(&self) -> bool {

@@ -9,9 +9,10 @@ use quintain_evidence::redteam_report::NotRun;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, wrong_type};
 
 use super::defined::{Defined, Reading};
+use super::policy::Ordered;
 use super::read::count;
-use super::{Orders, intent, policy};
-use crate::attack::{AnyAttack, Attack as _};
+use super::{Orders, PluginOrder, intent, policy};
+use crate::attack::{AnyAttack, Attack};
 
 /// Keys that make a map a definition instead of a reference.
 const DEFINING: [&str; 2] = ["payloads", "probes"];
@@ -99,30 +100,36 @@ impl Orders {
         match (name, file) {
             (_, Some(file)) => self.of_file(name, file, options, reading, dx),
             ("policy", _) => {
-                let number = self.defined.len();
-                let read = policy::read(config.unwrap_or(item), number, reading, dx);
-                self.take(read, options, dx);
+                let is_policy =
+                    |plugin: &&PluginOrder| plugin.attack.meta().id.starts_with("policy");
+                let ordered = self.plugins.iter().filter(is_policy).count();
+                let number = self.defined.len().max(ordered);
+                let known = (number, self.judge.is_some());
+                let read = policy::read(config.unwrap_or(item), known, reading, dx);
+                self.take(read, options);
             }
             ("intent", _) => {
-                let read = intent::read(config.unwrap_or(item), reading, dx);
-                self.take(read, options, dx);
+                let has_judge = self.judge.is_some();
+                let read = intent::read(config.unwrap_or(item), has_judge, reading, dx);
+                self.take(read, options);
             }
             _ => self.mention(name, id, options, reading, dx),
         }
     }
 
     /// Adds a policy or intents.
-    fn take(
-        &mut self,
-        (defined, not_run): (Option<Defined>, Vec<NotRun>),
-        options: Options,
-        _dx: &mut Diagnostics,
-    ) {
+    fn take(&mut self, (ordered, not_run): (Option<Ordered>, Vec<NotRun>), options: Options) {
         self.not_run.extend(not_run);
-        if let Some(defined) = defined.map(Arc::new) {
-            self.defined.push(defined.clone());
-            self.order(AnyAttack::Defined(defined), options.num_tests, options.severity);
-        }
+        let attack: Arc<dyn Attack> = match ordered {
+            Some(Ordered::Defined(defined)) => {
+                let defined = Arc::new(defined);
+                self.defined.push(defined.clone());
+                defined
+            }
+            Some(Ordered::Judged(judged)) => Arc::new(judged),
+            None => return,
+        };
+        self.order(AnyAttack::Defined(attack), options.num_tests, options.severity);
     }
 
     /// Adds a file: attacks of the user, or a promptfoo plugin.

@@ -8,6 +8,7 @@ use crate::attack::missing;
 use crate::attack::{Attack, Capabilities, TargetView};
 use crate::attacks;
 use crate::knowledge::{Baseline, Hints, Knowledge, Tries, aims};
+use crate::suits::Receiver;
 
 /// Whether an attack applies to a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub fn fitting(
             Fit::NoPlace
         }
     };
-    attacks::all().iter().map(|attack| (*attack, fit(*attack))).collect()
+    attacks::suiting(Receiver::Arguments).map(|attack| (attack, fit(attack))).collect()
 }
 
 /// For every tool a call that is likely valid, with a made-up success.

@@ -264,7 +264,7 @@ mod tests {
         for (name, members) in GROUPS {
             for member in *members {
                 let known = collections(member).is_some()
-                    || unavailable(member).is_some()
+                    || unavailable(member, crate::suits::Receiver::Model).is_some()
                     || super::members(member).is_some();
                 assert!(known, "{member} of {name}");
             }

@@ -1,33 +1,32 @@
 //! Names of attacks in suites: Quintain's, promptfoo's, and collections.
 
 use super::groups;
-use crate::attack::{AnyAttack, Attack};
+use crate::attack::{AnyAttack, Attack, Need};
 use crate::attacks;
+use crate::suits::{Receiver, Suits};
 
-/// A known name that cannot run.
+/// A plugin of promptfoo that no oracle decides, or that cannot run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unavailable {
     pub name: &'static str,
     pub needs: &'static str,
+    /// Whether a judge decides it.
+    pub is_judged: bool,
 }
 
-/// Plugins of promptfoo that ask a model for text and judge it. They do not apply to MCP servers.
+/// Plugins of promptfoo about the content of replies. They do not apply to MCP servers.
 const OF_MODELS: &[&str] = &[
     "aegis",
-    "agentic:memory-poisoning",
-    "ascii-smuggling",
     "beavertails",
     "bias:age",
     "bias:disability",
     "bias:gender",
     "bias:race",
-    "cca",
     "coding-agent:automation-poisoning",
     "coding-agent:delayed-ci-exfil",
     "coding-agent:generated-vulnerability",
     "coding-agent:network-egress-bypass",
     "coding-agent:procfs-credential-read",
-    "coding-agent:repo-prompt-injection",
     "coding-agent:sandbox-read-escape",
     "coding-agent:sandbox-write-escape",
     "coding-agent:secret-env-read",
@@ -39,7 +38,6 @@ const OF_MODELS: &[&str] = &[
     "contracts",
     "coppa",
     "cyberseceval",
-    "divergent-repetition",
     "donotanswer",
     "ecommerce:compliance-bypass",
     "ecommerce:order-fraud",
@@ -87,9 +85,7 @@ const OF_MODELS: &[&str] = &[
     "harmful:unsafe-practices",
     "harmful:violent-crime",
     "harmful:weapons:ied",
-    "hijacking",
     "imitation",
-    "indirect-prompt-injection",
     "insurance:coverage-discrimination",
     "insurance:data-disclosure",
     "insurance:network-misinformation",
@@ -103,17 +99,12 @@ const OF_MODELS: &[&str] = &[
     "medical:off-label-use",
     "medical:prioritization-error",
     "medical:sycophancy",
-    "model-identification",
-    "off-topic",
     "overreliance",
     "pharmacy:controlled-substance-compliance",
     "pharmacy:dosage-calculation",
     "pharmacy:drug-interaction",
     "pliny",
     "politics",
-    "prompt-extraction",
-    "rag-document-exfiltration",
-    "rag-poisoning",
     "rag-source-attribution",
     "realestate:accessibility-discrimination",
     "realestate:advertising-discrimination",
@@ -123,10 +114,7 @@ const OF_MODELS: &[&str] = &[
     "realestate:source-of-income",
     "realestate:steering",
     "realestate:valuation-bias",
-    "reasoning-dos",
     "religion",
-    "special-token-injection",
-    "system-prompt-override",
     "teen-safety:age-restricted-goods-and-services",
     "teen-safety:dangerous-content",
     "teen-safety:dangerous-roleplay",
@@ -199,13 +187,20 @@ enum Members {
     Named(&'static [&'static str]),
 }
 
-/// Why a known name cannot run; none if it can, or is unknown.
-pub fn unavailable(name: &str) -> Option<Unavailable> {
+/// What a known name needs that no built-in oracle decides; none if it is unknown or has an oracle.
+pub fn unavailable(name: &str, receiver: Receiver) -> Option<Unavailable> {
     if let Some(name) = OF_DATASETS.iter().find(|known| **known == name) {
-        return Some(Unavailable { name, needs: "a model as target and a data set" });
+        let needs = "a model as target and a data set";
+        return Some(Unavailable { name, needs, is_judged: false });
     }
-    let found = OF_MODELS.iter().find(|known| **known == name || group(known) == name)?;
-    Some(Unavailable { name: found, needs: "a model or agent as target" })
+    let name = OF_MODELS.iter().find(|known| **known == name || group(known) == name)?;
+    let is_agent = name.starts_with("coding-agent:");
+    let needs = match receiver {
+        Receiver::Arguments => Receiver::Model.needed(),
+        Receiver::Model if is_agent => "a coding agent with a sandbox as target",
+        Receiver::Model => Need::Judge.words(),
+    };
+    Some(Unavailable { name, needs, is_judged: !is_agent })
 }
 
 /// `harmful` of `harmful:hate`.
@@ -222,7 +217,7 @@ pub fn collections(name: &str) -> Option<Vec<AnyAttack>> {
 /// Whether a name is taken by an attack, a collection or a plugin of promptfoo.
 pub(super) fn is_known(name: &str) -> bool {
     matches!(name, "policy" | "intent")
-        || unavailable(name).is_some()
+        || unavailable(name, Receiver::Model).is_some()
         || builtin(name).is_some()
         || groups::members(name).is_some()
 }
@@ -230,7 +225,12 @@ pub(super) fn is_known(name: &str) -> bool {
 fn builtin(name: &str) -> Option<Vec<&'static dyn Attack>> {
     let own =
         |attack: &&'static dyn Attack| attack.rule() == name || attack.meta().answers_to(name);
-    let own: Vec<&'static dyn Attack> = attacks::all().iter().copied().filter(own).collect();
+    let mut own: Vec<&'static dyn Attack> = attacks::all().iter().copied().filter(own).collect();
+    if own.iter().all(|attack| attack.suits() == Suits::ARGUMENTS) {
+        // The same kind of weakness in targets that take text.
+        let rules: Vec<&str> = own.iter().map(|attack| attack.rule()).collect();
+        own.extend(attacks::suiting(Receiver::Model).filter(|one| rules.contains(&one.rule())));
+    }
     if !own.is_empty() {
         return Some(own);
     }
@@ -240,7 +240,10 @@ fn builtin(name: &str) -> Option<Vec<&'static dyn Attack>> {
             Members::Framework(prefix) => {
                 attack.weakness().frameworks.iter().any(|id| id.starts_with(prefix))
             }
-            Members::Named(names) => names.contains(&attack.meta().id),
+            Members::Named(names) => {
+                names.contains(&attack.meta().id)
+                    || attack.suits() == Suits::MODELS && names.contains(&attack.rule())
+            }
         };
         attacks::all().iter().copied().filter(belongs).collect()
     };
@@ -263,9 +266,9 @@ fn builtin(name: &str) -> Option<Vec<&'static dyn Attack>> {
     Some(attacks::all().iter().copied().filter(belongs).collect())
 }
 
-/// All known names that cannot run.
+/// All known names without an oracle.
 pub fn all_unavailable() -> impl Iterator<Item = Unavailable> {
-    OF_MODELS.iter().filter_map(|name| unavailable(name))
+    OF_MODELS.iter().filter_map(|name| unavailable(name, Receiver::Model))
 }
 
 /// The names of collections.
@@ -288,13 +291,22 @@ mod tests {
 
     #[test]
     fn names_of_promptfoo_are_known() {
-        assert!(unavailable("harmful:hate").is_some());
-        assert!(unavailable("harmful").is_some());
-        assert_eq!(
-            unavailable("xstest").map(|one| one.needs),
-            Some("a model as target and a data set")
-        );
-        assert_eq!(unavailable("no-such-thing"), None);
+        let needs = |name: &str, receiver| unavailable(name, receiver).map(|one| one.needs);
+        let of_models = Some("a model or agent as target");
+        assert_eq!(needs("harmful:hate", Receiver::Arguments), of_models);
+        assert_eq!(needs("harmful", Receiver::Model), Some("a judge (`redteam.judge`)"));
+        assert_eq!(needs("xstest", Receiver::Model), Some("a model as target and a data set"));
+        assert_eq!(needs("no-such-thing", Receiver::Model), None);
+    }
+
+    #[test]
+    fn every_plugin_without_an_oracle_is_judged_or_says_what_it_needs() {
+        let judged: Vec<&str> = crate::judged::plugins().collect();
+        for one in all_unavailable() {
+            let is_data = OF_DATASETS.contains(&one.name);
+            let is_agent = one.name.starts_with("coding-agent:");
+            assert_eq!(judged.contains(&one.name), !is_data && !is_agent, "{}", one.name);
+        }
     }
 
     #[test]
@@ -306,6 +318,7 @@ mod tests {
         assert!(ids("owasp:mcp").contains(&"command-injection"));
         assert!(ids("owasp:mcp:05").contains(&"command-injection"));
         assert_eq!(ids("shell-injection"), ["command-injection"]);
+        assert_eq!(ids("pii:direct"), ["pii", "model-pii"]);
         assert_eq!(ids("default").len(), attacks::all().len());
         assert!(collections("nothing").is_none());
     }

@@ -1,10 +1,9 @@
-//! `redteam.provider`: a model that may propose calls. It never judges.
+//! `redteam.provider`, `redteam.judge` and the models of strategies: plain data, as the suite names them. Who answers is
+//! decided elsewhere.
 
-use quintain_evidence::redteam_report::NotRun;
-use quintain_source::{Diagnostic, Diagnostics, Fields, Node, wrong_type};
+use quintain_source::{Diagnostic, Diagnostics, Node, wrong_type};
 use secrecy::SecretString;
-
-use super::identities::pairs;
+use serde_json::Value;
 
 const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA: &str = "http://127.0.0.1:11434/v1";
@@ -15,6 +14,36 @@ const IGNORED: [&str; 6] = ["label", "organization", "top_p", "seed", "stop", "r
 /// Options of providers that are accepted and have no effect.
 pub(crate) fn ignored() -> impl Iterator<Item = &'static str> {
     IGNORED.into_iter()
+}
+
+/// Reads a model: an id, or a map with `id` and `config`.
+pub(super) fn read(node: &Node, dx: &mut Diagnostics) -> Option<Value> {
+    let id = if node.raw().is_some() { Some(node) } else { node.get("id") };
+    let Some(id) = id else {
+        wrong_type("provider", "the id of a model, or a map with `id` and `config`", node, dx);
+        return None;
+    };
+    if id.raw().is_none_or(str::is_empty) {
+        wrong_type("id", "text", id, dx);
+        return None;
+    }
+    let url = node.get("config").and_then(|config| config.get("apiBaseUrl"));
+    if let Some((url, text)) = url.and_then(|url| Some((url, url.raw()?)))
+        && !text.contains("{{")
+        && !text.starts_with("http://")
+        && !text.starts_with("https://")
+    {
+        let title = format!("`{text}` is not a valid URL of a model");
+        let diagnostic = Diagnostic::error("config::bad-url", title).at(url.span, "");
+        dx.push(diagnostic.help("write it as http://127.0.0.1:8080/v1"));
+        return None;
+    }
+    Some(node.to_json())
+}
+
+/// The name of a model in reports.
+pub fn model_name(model: &Value) -> &str {
+    model.as_str().or_else(|| model.get("id")?.as_str()).unwrap_or("the model")
 }
 
 /// A model at an address with OpenAI's chat completions API.
@@ -35,63 +64,31 @@ pub struct ModelOrder {
     pub max_tokens: u64,
 }
 
-/// Reads a provider: `openai:chat:MODEL`, `ollama:chat:MODEL`, or a map with `id` and `config`. One with another API is
-/// reported as not run.
-pub(super) fn read(node: &Node, dx: &mut Diagnostics) -> Result<ModelOrder, Option<NotRun>> {
-    if let Some(id) = node.raw() {
-        return named(id).ok_or_else(|| Some(foreign(id)));
-    }
-    let Some(mut fields) = Fields::of(node, "the provider", dx) else { return Err(None) };
-    let Some(id) = fields.required("id", dx) else { return Err(None) };
-    let Some(name) = id.raw() else {
-        wrong_type("id", "text", id, dx);
-        return Err(None);
-    };
-    let config = fields.get("config");
-    for name in IGNORED {
-        fields.get(name);
-    }
-    fields.finish(quintain_source::Severity::Warning, dx);
-    let mut order = named(name).ok_or_else(|| Some(foreign(name)))?;
-    if let Some(config) = config {
-        configure(&mut order, config, dx);
-    }
-    Ok(order)
-}
-
-fn configure(order: &mut ModelOrder, config: &Node, dx: &mut Diagnostics) {
-    let Some(mut fields) = Fields::of(config, "the configuration of the provider", dx) else {
-        return;
-    };
-    let url = fields.string("apiBaseUrl", dx);
-    let host = fields.string("apiHost", dx).map(|host| format!("https://{host}/v1"));
-    if let Some(url) = url.or(host) {
-        if !url.starts_with("http://") && !url.starts_with("https://") {
-            let title = format!("`{url}` is not a valid URL of a model");
-            let diagnostic = Diagnostic::error("config::bad-url", title).at(config.span, "");
-            dx.push(diagnostic.help("write it as http://127.0.0.1:8080/v1"));
+impl ModelOrder {
+    /// The model at such an address that a suite names; none if it has another API.
+    pub fn of(model: &Value) -> Option<Self> {
+        let mut order = named(model_name(model))?;
+        let Some(config) = model.get("config") else { return Some(order) };
+        let text = |name: &str| config.get(name).and_then(Value::as_str).map(str::to_owned);
+        let host = text("apiHost").map(|host| format!("https://{host}/v1"));
+        if let Some(url) = text("apiBaseUrl").or(host) {
+            url.trim_end_matches('/').clone_into(&mut order.url);
+            order.is_own_url = true;
         }
-        url.trim_end_matches('/').clone_into(&mut order.url);
-        order.is_own_url = true;
+        order.key = text("apiKey").map(SecretString::from);
+        order.key_variable = text("apiKeyEnvar").unwrap_or(order.key_variable);
+        order.model = text("model").unwrap_or(order.model);
+        let number = |name: &str| config.get(name).and_then(Value::as_f64);
+        order.temperature = number("temperature").unwrap_or(order.temperature);
+        let most = config.get("max_tokens").and_then(Value::as_u64);
+        order.max_tokens = most.unwrap_or(order.max_tokens);
+        let headers = config.get("headers").and_then(Value::as_object).into_iter().flatten();
+        let headers = headers.filter_map(|(name, value)| {
+            Some((name.clone(), SecretString::from(value.as_str()?.to_owned())))
+        });
+        order.headers = headers.collect();
+        Some(order)
     }
-    order.key = fields.string("apiKey", dx).map(SecretString::from);
-    if let Some(variable) = fields.string("apiKeyEnvar", dx) {
-        order.key_variable = variable;
-    }
-    if let Some(model) = fields.string("model", dx) {
-        order.model = model;
-    }
-    if let Some(node) = fields.get("temperature") {
-        order.temperature = node.as_f64().unwrap_or(order.temperature);
-    }
-    if let Some(node) = fields.get("max_tokens") {
-        order.max_tokens = node.as_u64().unwrap_or(order.max_tokens);
-    }
-    order.headers = pairs(fields.map("headers", dx));
-    for name in IGNORED {
-        fields.get(name);
-    }
-    fields.finish(quintain_source::Severity::Warning, dx);
 }
 
 fn named(id: &str) -> Option<ModelOrder> {
@@ -119,32 +116,23 @@ fn named(id: &str) -> Option<ModelOrder> {
     })
 }
 
-fn foreign(id: &str) -> NotRun {
-    NotRun {
-        what: format!("provider {id}"),
-        why: "only models with OpenAI's chat completions API are supported: \
-              {id: openai:chat:MODEL, config: {apiBaseUrl: ...}}"
-            .to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use quintain_source::{SourceFile, Sources};
 
     use super::*;
 
-    fn order(text: &str) -> (Result<ModelOrder, Option<NotRun>>, usize) {
+    fn model(text: &str) -> (Option<Value>, usize) {
         let (mut sources, mut dx) = (Sources::new(), Diagnostics::new());
         let id = sources.add(SourceFile::new("x.yaml", text));
         let node = quintain_source::read(&sources, id, &mut dx).unwrap();
-        let order = read(&node, &mut dx);
-        (order, dx.iter().count())
+        let model = read(&node, &mut dx);
+        (model, dx.iter().count())
     }
 
     #[test]
     fn short_names_are_read() {
-        let order = order("openai:chat:gpt-4o").0.unwrap();
+        let order = ModelOrder::of(&model("openai:chat:gpt-4o").0.unwrap()).unwrap();
         assert_eq!((order.url.as_str(), order.model.as_str()), (OPENAI, "gpt-4o"));
         let order = named("ollama:chat:llama3.2:1b").unwrap();
         assert_eq!((order.url.as_str(), order.model.as_str()), (OLLAMA, "llama3.2:1b"));
@@ -152,22 +140,26 @@ mod tests {
 
     #[test]
     fn any_address_will_do() {
-        let (order, wrong) = order(
+        let (model, wrong) = model(
             "id: openai:chat:tiny\nconfig: {apiBaseUrl: 'http://127.0.0.1:9/v1/', apiKey: k, temperature: 0}",
         );
-        let order = order.unwrap();
+        let order = ModelOrder::of(&model.unwrap()).unwrap();
         assert_eq!(order.url, "http://127.0.0.1:9/v1");
         assert!(order.is_own_url && order.key.is_some() && wrong == 0);
     }
 
     #[test]
-    fn other_languages_are_named() {
-        let not_run = order("anthropic:messages:x").0.unwrap_err().unwrap();
-        assert_eq!(not_run.what, "provider anthropic:messages:x");
+    fn other_providers_stay_as_they_are_written() {
+        let (value, wrong) = model("{id: anthropic:messages:x, config: {max_tokens: 9}}");
+        let value = value.unwrap();
+        assert_eq!((model_name(&value), wrong), ("anthropic:messages:x", 0));
+        assert!(ModelOrder::of(&value).is_none());
     }
 
     #[test]
-    fn addresses_are_checked() {
-        assert_eq!(order("{id: openai:chat:x, config: {apiBaseUrl: nowhere}}").1, 1);
+    fn mistakes_are_reported() {
+        assert_eq!(model("{id: openai:chat:x, config: {apiBaseUrl: nowhere}}").1, 1);
+        assert_eq!(model("{config: {}}").1, 1);
+        assert_eq!(model("[a]").1, 1);
     }
 }

@@ -11,19 +11,20 @@ use secrecy::SecretString;
 use super::defined::Reading;
 use super::destructive::Destructive;
 use super::plugins::{collections, known_names, unavailable};
-use super::{DEFAULT_PROPOSALS, Orders, PluginOrder, groups, identities, provider};
+use super::{DEFAULT_PROPOSALS, Orders, PluginOrder, PromptOrder, groups, identities, provider};
 use crate::attack::{AnyAttack, Attack, Given};
+use crate::judged;
 use crate::strategies;
+use crate::suits::Receiver;
 
 /// Accepted without an effect: settings of promptfoo's service and models.
-pub(crate) const IGNORED: [&str; 16] = [
+pub(crate) const IGNORED: [&str; 15] = [
     "contexts",
     "delay",
     "entities",
     "excludeTargetOutputFromAgenticAttackGeneration",
     "frameworks",
     "graderExamples",
-    "injectVar",
     "language",
     "maxCharsPerMessage",
     "sharing",
@@ -38,18 +39,21 @@ pub(crate) const IGNORED: [&str; 16] = [
 impl Orders {
     /// Reads `redteam` of a suite and reports all errors.
     pub fn read(node: Option<&Node>, reading: &Reading<'_>, dx: &mut Diagnostics) -> Self {
-        let mut orders = Self::default();
+        let mut orders = Self { receiver: reading.receiver, ..Self::default() };
         let Some(mut fields) = node.and_then(|node| Fields::of(node, "`redteam`", dx)) else {
             orders.everything();
             return orders;
         };
         orders.purpose = fields.string("purpose", dx);
         orders.listener = fields.string("listener", dx).map(address);
-        match fields.get("provider").map(|node| provider::read(node, dx)) {
-            Some(Ok(model)) => orders.model = Some(model),
-            Some(Err(not_run)) => orders.not_run.extend(not_run),
-            None => {}
-        }
+        orders.model = fields.get("provider").and_then(|node| provider::read(node, dx));
+        orders.read_judge(&mut fields, dx);
+        orders.prompts = PromptOrder {
+            variable: fields.string("injectVar", dx),
+            system: fields.string("systemPrompt", dx),
+            is_stateful: flag("stateful", &mut fields, dx),
+            repeat: fields.get("repeat").and_then(|node| count("repeat", node, dx)),
+        };
         let num_tests = fields.get("numTests").and_then(|node| count("numTests", node, dx));
         orders.proposals = num_tests.unwrap_or(DEFAULT_PROPOSALS);
         if let Some(node) = fields.get("attacks") {
@@ -104,7 +108,33 @@ impl Orders {
         let seconds = fields.get("seconds").and_then(|node| count("seconds", node, dx));
         let seconds = seconds.map(|seconds| Duration::from_secs(seconds as u64));
         self.budget_time = seconds.or(self.budget_time);
+        self.budget_tokens =
+            fields.get("tokens").and_then(|node| count("tokens", node, dx)).map(|n| n as u64);
+        if let Some(node) = fields.get("cost") {
+            self.budget_cost = node.as_f64().filter(|cost| *cost > 0.0);
+            if self.budget_cost.is_none() {
+                wrong_type("cost", "a number above zero (US dollars)", node, dx);
+            }
+        }
         fields.finish(Weight::Error, dx);
+    }
+
+    /// `judge`: a model, or a map with `provider` and `samples`. Without it, the model of the adversary judges.
+    fn read_judge(&mut self, fields: &mut Fields<'_>, dx: &mut Diagnostics) {
+        self.judge.clone_from(&self.model);
+        let Some(node) = fields.get("judge") else { return };
+        if node.get("provider").is_none() && node.get("samples").is_none() {
+            self.judge = provider::read(node, dx).or_else(|| self.judge.take());
+            return;
+        }
+        let Some(mut own) = Fields::of(node, "`judge`", dx) else { return };
+        if let Some(node) = own.get("provider") {
+            self.judge = provider::read(node, dx).or_else(|| self.judge.take());
+        }
+        if let Some(node) = own.get("samples") {
+            self.judge_samples = count("samples", node, dx).unwrap_or(self.judge_samples);
+        }
+        own.finish(Weight::Error, dx);
     }
 
     /// Adds the attacks of one name.
@@ -119,7 +149,16 @@ impl Orders {
     ) -> Result<(), Option<String>> {
         let defined: Vec<AnyAttack> = self.named(name).map(AnyAttack::Defined).collect();
         let found = if defined.is_empty() { collections(name) } else { Some(defined) };
-        if let Some(found) = found {
+        if let Some(mut found) = found {
+            found.retain(|attack| attack.suits().includes(self.receiver));
+            if found.is_empty() {
+                let needed = match self.receiver {
+                    Receiver::Arguments => Receiver::Model,
+                    Receiver::Model => Receiver::Arguments,
+                };
+                let why = format!("needs {}", needed.needed());
+                self.not_run.push(NotRun { what: name.to_owned(), why });
+            }
             found.into_iter().for_each(|attack| self.order(attack, num_tests, severity));
             return Ok(());
         }
@@ -127,7 +166,18 @@ impl Orders {
             self.add_members(name, members, num_tests, severity);
             return Ok(());
         }
-        if let Some(known) = unavailable(name) {
+        if self.receiver == Receiver::Model && self.judge.is_some() {
+            let mut judged = judged::group(name);
+            judged.extend(judged::find(name));
+            let is_known = !judged.is_empty();
+            for attack in judged {
+                self.order(AnyAttack::Defined(Arc::new(attack.clone())), num_tests, severity);
+            }
+            if is_known {
+                return Ok(());
+            }
+        }
+        if let Some(known) = unavailable(name, self.receiver) {
             let why = format!("needs {}", known.needs);
             self.not_run.push(NotRun { what: name.to_owned(), why });
             return Ok(());
@@ -153,7 +203,13 @@ impl Orders {
         let left: Vec<String> = self.not_run.drain(before..).map(|one| one.what).collect();
         if !left.is_empty() {
             let what = format!("{} of {name}", left.join(", "));
-            self.not_run.push(NotRun { what, why: "needs a model or agent as target".to_owned() });
+            let why = match self.receiver {
+                Receiver::Arguments => "needs a model or agent as target",
+                Receiver::Model => {
+                    "needs a judge (`redteam.judge`), a data set or another kind of target"
+                }
+            };
+            self.not_run.push(NotRun { what, why: why.to_owned() });
         }
     }
 
@@ -199,6 +255,15 @@ fn tokens(node: &Node, dx: &mut Diagnostics) -> Vec<(Given, SecretString)> {
     tokens
 }
 
+fn flag(name: &'static str, fields: &mut Fields<'_>, dx: &mut Diagnostics) -> bool {
+    let Some(node) = fields.get(name) else { return false };
+    let flag = node.as_bool();
+    if flag.is_none() {
+        wrong_type(name, "`true` or `false`", node, dx);
+    }
+    flag.unwrap_or(false)
+}
+
 /// `host:port`, or a host alone.
 fn address(text: String) -> (String, u16) {
     let split = text
@@ -231,7 +296,8 @@ mod tests {
         let (base_dir, strictness) = (std::path::Path::new(""), quintain_source::Severity::Error);
         let demands =
             &quintain_suite::demands::DemandReader { files: &quintain_suite::suite::NoFiles };
-        let reading = Reading { base_dir, strictness, demands };
+        let receiver = Receiver::Arguments;
+        let reading = Reading { base_dir, strictness, receiver, demands };
         let orders = Orders::read(node.get("redteam"), &reading, &mut dx);
         (orders, dx.iter().map(|found| found.code).collect())
     }
@@ -280,6 +346,6 @@ mod tests {
 
     #[test]
     fn without_a_word_everything_is_ordered() {
-        assert_eq!(orders("a: 1").0.plugins.len(), attacks::all().len());
+        assert_eq!(orders("a: 1").0.plugins.len(), attacks::suiting(Receiver::Arguments).count());
     }
 }

@@ -12,6 +12,7 @@ use super::{Destructive, IGNORED, known_names, provider_options};
 use crate::attack::Given;
 use crate::attacks;
 use crate::strategies;
+use crate::suits::Receiver;
 
 /// The part of the suite schema that describes `redteam`.
 pub fn schema() -> Part {
@@ -34,7 +35,22 @@ fn redteam() -> Value {
         ("numTests", count("Maximum number of places for each attack")),
         ("identities", list("Identities used to call the target", identity())),
         ("tokens", tokens()),
-        ("provider", provider()),
+        (
+            "provider",
+            provider(
+                "The adversary: a model that proposes calls and writes messages [default: built-in texts]",
+            ),
+        ),
+        ("judge", judge()),
+        ("injectVar", text("Variable of the prompts that contains what the user says")),
+        (
+            "systemPrompt",
+            scalar(
+                "System message; `{{canary}}` and `{{planted}}` mark where Quintain puts random texts",
+            ),
+        ),
+        ("stateful", flag("The target keeps the conversation by `{{sessionId}}`")),
+        ("repeat", count("How often every prompt is sent")),
         ("listener", text("Where to accept connections of the target: `HOST[:PORT]`")),
         ("destructive", destructive()),
         ("budget", budget()),
@@ -206,7 +222,7 @@ fn proof() -> Value {
         "description": "The call ended in an error of this kind, or with this code",
         "anyOf": [{"enum": FAULTS.map(|(word, _)| word)}, {"type": "integer"}],
     });
-    let detectors = attacks::all().iter().map(|attack| attack.meta().id);
+    let detectors = attacks::suiting(Receiver::Arguments).map(|attack| attack.meta().id);
     let entries = [
         ("answer", scalar("The response contains this text, and the request does not")),
         (
@@ -250,11 +266,19 @@ fn identity() -> Value {
     keys("A user with credentials", entries, &["name"])
 }
 
-fn provider() -> Value {
+fn judge() -> Value {
+    let model = provider("");
+    let entries =
+        [("provider", model.clone()), ("samples", count("Number of opinions [default: 3]"))];
+    let what = "A model that judges what no oracle can decide; its findings are suspected at most [default: \
+                `provider`]";
+    either(what, [model, keys("A judge with options", entries, &[])])
+}
+
+fn provider(description: &str) -> Value {
     let id = json!({
         "type": "string",
-        "pattern": "^[a-z]+:",
-        "description": "`openai:chat:MODEL` or `ollama:chat:MODEL`",
+        "description": "As in `targets`: `openai:chat:MODEL`, `ollama:chat:MODEL`, ...",
     });
     let config = [
         ("apiBaseUrl", text("Base URL, without `/chat/completions`")),
@@ -270,10 +294,12 @@ fn provider() -> Value {
         ("headers", map_of("Headers of requests to the model", scalar(""))),
     ];
     let others = || provider_options().map(|name| (name, any("Has no effect")));
-    let config = keys("How to reach the model", config.into_iter().chain(others()), &[]);
+    let mut config = keys("How to reach the model", config.into_iter().chain(others()), &[]);
+    // Every provider has options of its own.
+    config["additionalProperties"] = json!(true);
     let entries = [("id", id.clone()), ("config", config)];
     let whole = keys("A model with options", entries.into_iter().chain(others()), &["id"]);
-    either("A model that proposes calls; it does not judge answers", [id, whole])
+    either(description, [id, whole])
 }
 
 fn tokens() -> Value {
@@ -290,6 +316,8 @@ fn budget() -> Value {
     let entries = [
         ("calls", count("Maximum number of calls in the whole run")),
         ("seconds", number("Time limit of the whole run, in seconds [default: 300]")),
+        ("tokens", count("Maximum number of tokens, as far as models report them")),
+        ("cost", number("Maximum cost in US dollars, as far as models report it")),
     ];
     keys("Limits of the run", entries, &[])
 }

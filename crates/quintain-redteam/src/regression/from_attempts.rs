@@ -8,7 +8,7 @@ use quintain_evidence::probe::Step;
 use serde_json::json;
 
 use super::Regression;
-use super::test_body::{anywhere, literal, written};
+use super::test_body::{Written, anywhere, literal, written};
 
 /// An attempt that may become a test.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct TestDraft {
     /// The strategy that rewrote it, if any.
     pub strategy: Option<String>,
     pub steps: Vec<Step>,
+    /// What is sent to a target that takes text, instead of steps.
+    pub prompt: Option<String>,
     pub sign: Indicator,
 }
 
@@ -73,7 +75,14 @@ fn test(
 ) -> Result<serde_json::Value, String> {
     let steps = draft.steps.iter().cloned();
     let steps = steps.map(|step| if several_servers { step } else { anywhere(step) }).collect();
-    let written = written(&draft.sign, (&draft.attack, None), steps, canary, made)?;
+    let written = match (&draft.prompt, &draft.sign) {
+        (Some(prompt), Indicator::Says { text }) => Written {
+            prompt: literal(prompt)?.into(),
+            asserts: json!([{"type": "not-says", "value": literal(text)?}]),
+        },
+        (Some(_), _) => return Err("the proof is not a text in the reply".to_owned()),
+        (None, _) => written(&draft.sign, (&draft.attack, None), steps, canary, made)?,
+    };
     let title = match &draft.place {
         Some(place) => format!("{} at {place} ({})", draft.attack, draft.form),
         None => format!("{} in the listed surface", draft.attack),
@@ -105,6 +114,7 @@ mod tests {
             form: form.into(),
             strategy: None,
             steps: vec![step],
+            prompt: None,
             sign: Indicator::says("42"),
         }
     }

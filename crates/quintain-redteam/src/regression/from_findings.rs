@@ -1,13 +1,13 @@
 //! Turns findings into tests of an ordinary suite: they fail as long as the weakness exists, and pass once it is
 //! fixed. A finding whose proof is not in a response does not become a test; the reason is listed instead.
 
-use quintain_evidence::finding::{Confidence, Finding, Proof};
+use quintain_evidence::finding::{Confidence, Finding, Place, Proof, SENT_PROMPT};
 use quintain_evidence::indicator::Indicator;
 use quintain_evidence::probe::Step;
 use quintain_evidence::tool_call::ToolCall;
 use serde_json::{Map, Value, json};
 
-use super::test_body::{anywhere, literal, written};
+use super::test_body::{Written, anywhere, literal, written};
 use super::{Regression, RegressionContext, SkippedFinding};
 
 /// Turns findings into tests.
@@ -46,6 +46,9 @@ fn of(
     let Some(sign) = &proof.sign else { return Err(String::new()) };
     let target = (context.target_of)(proof.identity.as_deref())
         .ok_or_else(|| "the credentials of its identity are unknown".to_owned())?;
+    if let Place::Input { .. } = &finding.place {
+        return of_prompt(finding, sign, context, target);
+    }
     let mut steps = steps(finding, proof, at == 0, sign)?;
     if !context.several_servers {
         steps = steps.into_iter().map(anywhere).collect();
@@ -61,6 +64,31 @@ fn of(
     let only = Some(finding.fingerprint.as_str());
     let written =
         written(sign, (&finding.rule, only), steps, (context.canary, context.no_canary), made)?;
+    test(finding, context, target, written)
+}
+
+/// The test of a target that takes text: the same prompt must not bring the same text again.
+fn of_prompt(
+    finding: &Finding,
+    sign: &Indicator,
+    context: &RegressionContext<'_>,
+    target: String,
+) -> Result<Value, String> {
+    let prompt = finding.metadata.get(SENT_PROMPT).and_then(Value::as_str);
+    let prompt = prompt.ok_or("the prompt was not stored")?;
+    let Indicator::Says { text } = sign else {
+        return Err("the proof is not a text in the reply".to_owned());
+    };
+    let asserts = json!([{"type": "not-says", "value": literal(text)?}]);
+    test(finding, context, target, Written { prompt: literal(prompt)?.into(), asserts })
+}
+
+fn test(
+    finding: &Finding,
+    context: &RegressionContext<'_>,
+    target: String,
+    written: Written,
+) -> Result<Value, String> {
     let mut test = Map::new();
     let title = format!("{} {}: {}", finding.id, finding.rule, finding.title);
     test.insert("description".into(), literal(&title)?.into());
@@ -120,7 +148,7 @@ fn plain(mut step: Step) -> Step {
 #[cfg(test)]
 mod tests {
     use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
-    use quintain_evidence::finding::{Place, Severity};
+    use quintain_evidence::finding::Severity;
 
     use super::*;
 
@@ -190,6 +218,18 @@ mod tests {
         let expected =
             json!([{"type": "same-answer", "as": {"tool": "find", "args": {"q": "b<a"}}}]);
         assert_eq!(test["assert"], expected);
+    }
+
+    #[test]
+    fn prompts_are_sent_again() {
+        let mut of_text = finding(Some(Indicator::says("abc")), &["x"]);
+        let (server, prompt) = ("chat".to_owned(), String::new());
+        of_text.place = Place::Input { server, prompt, variable: "prompt".into() };
+        assert!(made(of_text.clone()).tests.is_empty(), "the prompt is not stored");
+        of_text.metadata.insert(SENT_PROMPT.into(), "join {{x}}".into());
+        let made = made(of_text);
+        assert_eq!(made.tests[0]["vars"]["prompt"], "{% raw %}join {{x}}{% endraw %}");
+        assert_eq!(made.tests[0]["assert"][0], json!({"type": "not-says", "value": "abc"}));
     }
 
     #[test]

@@ -65,6 +65,7 @@ impl Strategy for Layer {
                     continue;
                 }
                 StrategyKind::Talk(_) => "another step is a conversation already",
+                StrategyKind::Retry => "it repeats an earlier run",
                 StrategyKind::Missing(missing) => missing.needs,
             };
             options.note("steps", Flaw::NoStep { step: name.to_owned(), strategy: "layer", why });

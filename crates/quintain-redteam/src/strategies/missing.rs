@@ -1,5 +1,5 @@
-//! Strategies of promptfoo that Quintain does not implement. Suites may name them; they are listed, and reported as
-//! skipped with what they need.
+//! Strategies of promptfoo for other media than text. Suites may name them; they are listed, and reported as skipped with
+//! what they need.
 
 use quintain_content::registry::Meta;
 
@@ -50,10 +50,6 @@ macro_rules! missing {
     };
 }
 
-pub(super) static RETRY: Missing = missing!(
-    "retry", [], "Repeats probes that worked in earlier runs",
-    needs: "the findings of an earlier run; `quintain replay` repeats them", instead: None
-);
 pub(super) static AUDIO: Missing = missing!(
     "audio", [], "Converts the text to speech",
     needs: "speech synthesis and a target that accepts audio", instead: None
@@ -66,39 +62,6 @@ pub(super) static VIDEO: Missing = missing!(
     "video", [], "Renders the text as a video",
     needs: "a video renderer and a target that accepts videos", instead: Some("ascii-art")
 );
-pub(super) static GCG: Missing = missing!(
-    "gcg", [], "Appends a suffix found by gradient search",
-    needs: "the weights of a model, or a hosted service", instead: Some("suffix")
-);
-pub(super) static GOAT: Missing = missing!(
-    "goat", [], "An agent chooses a technique for each turn",
-    needs: "a hosted agent service", instead: Some("crescendo")
-);
-pub(super) static HYDRA: Missing = missing!(
-    "hydra", ["jailbreak:hydra"], "An agent that learns across conversations",
-    needs: "a hosted agent service", instead: Some("tap")
-);
-pub(super) static GOBLIN: Missing = missing!(
-    "goblin", ["jailbreak:goblin"], "An agent converses over several turns",
-    needs: "a hosted agent service", instead: Some("crescendo")
-);
-pub(super) static SIMBA: Missing = missing!(
-    "simba", [], "An agent attacks in several phases",
-    needs: "a hosted agent service", instead: Some("tap")
-);
-pub(super) static CITATION: Missing = missing!(
-    "citation", [], "Cites invented scholarly references",
-    needs: "a model that invents the references", instead: Some("task-framing")
-);
-pub(super) static MATH_PROMPT: Missing = missing!(
-    "math-prompt", [], "Expresses the request in algebra",
-    needs: "a model that translates into algebra", instead: Some("math-obfuscation")
-);
-pub(super) static INDIRECT_WEB_PWN: Missing = missing!(
-    "indirect-web-pwn", [], "Hides the request in a web page",
-    needs: "a hosted web page that the target can \
-        open", instead: Some("authoritative-markup-injection")
-);
 
 #[cfg(test)]
 mod tests {
@@ -109,11 +72,11 @@ mod tests {
 
     #[test]
     fn they_say_what_they_need_and_what_comes_near() {
-        let tactic = &parse(&json!({"id": "gcg", "config": {"n": 3}})).unwrap()[0];
+        let tactic = &parse(&json!({"id": "image", "config": {"n": 3}})).unwrap()[0];
         let skipped = tactic.rewrite(&Probe::Text("x".to_owned()), Reach::All, 1).unwrap_err();
         assert_eq!(
             skipped.to_string(),
-            "`gcg` needs the weights of a model, or a hosted service; try `suffix`"
+            "`image` needs an image renderer and a target that accepts images; try `ascii-art`"
         );
     }
 

@@ -17,6 +17,7 @@ macro_rules! docs {
     };
 }
 
+mod adversary;
 mod basic;
 mod ciphers;
 mod dialogue;
@@ -30,14 +31,16 @@ mod noise;
 mod options;
 mod random;
 mod reader;
+mod retry;
 mod rewrite;
 mod strategy;
-mod suits;
 mod tactic;
 mod talk;
+mod turn;
 mod unicode;
 mod wording;
 
+pub use adversary::{Adversary, is_message};
 pub use dialogue::chunked::joined;
 pub use flaw::{Flaw, Mistake};
 pub use lift::{Reach, Skipped, lift, objective, texts, with_text};
@@ -47,11 +50,13 @@ pub use rewrite::{MAX_TEXT, MAX_VARIANTS, Rewrite};
 pub use strategy::{Missing, Receiver, Strategy, StrategyKind, Suits};
 pub use tactic::{Tactic, parse, parse_all};
 pub use talk::{Conversation, Done, History, MAX_TURNS, Talk, Turn};
+pub(crate) use unicode::invisible::{operators, selectors, tags};
 
 /// All strategies, in the order of the reference.
 static ALL: &[&dyn Strategy] = &[
     &basic::BASIC,
     &layer::LAYER,
+    &retry::RETRY,
     // Encodings of the same bytes.
     &encodings::bases::BASE64,
     &encodings::bases::GZIP_BASE64,
@@ -133,6 +138,7 @@ static ALL: &[&dyn Strategy] = &[
     &noise::characters::CHAR_DELETE,
     &noise::characters::INSERT_PUNCTUATION,
     &noise::best_of_n::BEST_OF_N,
+    &noise::gcg::GCG,
     &noise::terminal::ANSI,
     // Frames around the text.
     &framing::templates::JAILBREAK_TEMPLATES,
@@ -152,6 +158,9 @@ static ALL: &[&dyn Strategy] = &[
     &framing::puzzles::TEMPLATE_SEGMENT,
     &framing::puzzles::ANAGRAM,
     &framing::art::ASCII_ART,
+    &framing::scholarly::CITATION,
+    &framing::scholarly::MATH_PROMPT,
+    &framing::web_page::INDIRECT_WEB_PWN,
     &framing::shots::MANY_SHOT,
     // Conversations.
     &dialogue::crescendo::CRESCENDO,
@@ -162,19 +171,14 @@ static ALL: &[&dyn Strategy] = &[
     &dialogue::tree::TAP,
     &dialogue::led::CUSTOM,
     &dialogue::led::MISCHIEVOUS_USER,
-    // Known, but not available.
-    &missing::RETRY,
+    &dialogue::phased::GOAT,
+    &dialogue::phased::GOBLIN,
+    &dialogue::phased::SIMBA,
+    &dialogue::hydra::HYDRA,
+    // Known, but not available: other media than text.
     &missing::AUDIO,
     &missing::IMAGE,
     &missing::VIDEO,
-    &missing::GCG,
-    &missing::GOAT,
-    &missing::HYDRA,
-    &missing::GOBLIN,
-    &missing::SIMBA,
-    &missing::CITATION,
-    &missing::MATH_PROMPT,
-    &missing::INDIRECT_WEB_PWN,
 ];
 
 pub fn all() -> &'static [&'static dyn Strategy] {

@@ -7,7 +7,7 @@ use quintain_source::closest;
 use serde_json::{Map, Value};
 
 use super::flaw::{Flaw, Mistake};
-use super::suits::Suits;
+use crate::suits::Suits;
 
 /// A reader of `config`. An invalid value is recorded as an error and treated as absent.
 pub struct Options<'a> {

@@ -4,8 +4,8 @@ use quintain_content::registry::Meta;
 
 use super::options::Options;
 use super::rewrite::Rewrite;
-pub use super::suits::{Receiver, Suits};
 use super::talk::Talk;
+pub use crate::suits::{Receiver, Suits};
 
 /// A way to rewrite or to continue hostile probes.
 pub trait Strategy: Sync {
@@ -26,6 +26,8 @@ pub enum StrategyKind {
     Rewrite(Rewrite),
     /// Converses with the target, turn by turn.
     Talk(Talk),
+    /// Repeats what worked in an earlier run.
+    Retry,
     /// Known by name, but not available.
     Missing(Missing),
 }

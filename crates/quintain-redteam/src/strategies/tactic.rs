@@ -199,7 +199,7 @@ impl Tactic {
                 lift::lift(probe, reach, |text| rewrite.texts(text, seed))
             }
             StrategyKind::Missing(missing) => Err(Skipped::Missing { strategy, missing: *missing }),
-            StrategyKind::Talk(_) => Err(Skipped::NoRewriting { strategy }),
+            StrategyKind::Talk(_) | StrategyKind::Retry => Err(Skipped::NoRewriting { strategy }),
         }
     }
 }

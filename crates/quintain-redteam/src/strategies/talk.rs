@@ -5,21 +5,13 @@ use std::fmt;
 
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
-use quintain_evidence::question::{Answer, JudgeQuestion, Message, Question, Reaction};
-use serde_json::{Value, json};
+use quintain_evidence::question::{Answer, Message, Question, Reaction};
+use serde_json::Value;
 
+use super::adversary::{Adversary, AdversaryOptions, Situation, message_in};
 use super::options::Options;
 use super::rewrite::MAX_TEXT;
-
-/// One message to the target and its reply.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
-    /// The previous turn of the same conversation; none for the first.
-    pub after: Option<usize>,
-    pub sent: String,
-    pub received: String,
-    pub reaction: Reaction,
-}
+pub use super::turn::Turn;
 
 /// Everything that happened so far.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,6 +20,8 @@ pub struct History {
     pub objective: String,
     pub seed: u64,
     pub turns: Vec<Turn>,
+    /// The model that writes messages; none for built-in messages.
+    pub adversary: Option<Adversary>,
     /// The answers of the adversary model, one for each question, in order.
     pub advice: Vec<Answer>,
 }
@@ -55,6 +49,7 @@ pub struct Talk {
     max_turns: usize,
     /// promptfoo can continue after a hit.
     past_hits: bool,
+    adversary: AdversaryOptions,
     script: Box<dyn Script>,
 }
 
@@ -68,8 +63,9 @@ impl Talk {
         turns: usize,
         script: impl Script + 'static,
     ) -> Self {
-        options.without_effect(&["redteamProvider", "purpose", "label"]);
+        options.without_effect(&["purpose", "label"]);
         Self {
+            adversary: AdversaryOptions::read(options),
             max_turns: options.whole("maxTurns", 1..=MAX_TURNS, turns),
             past_hits: options.flag("continueAfterSuccess", false),
             script: Box::new(script),
@@ -86,7 +82,12 @@ impl Talk {
 
     /// A conversation with this objective. The same seed leads to the same messages.
     pub fn about(&self, objective: impl Into<String>, seed: u64) -> Conversation<'_> {
-        Conversation { talk: self, objective: objective.into(), seed }
+        Conversation { talk: self, objective: objective.into(), seed, usual: None }
+    }
+
+    /// The model that writes the messages; none for built-in messages. `usual` is that of the whole run.
+    pub fn adversary<'a>(&'a self, usual: Option<&'a Value>) -> Option<&'a Value> {
+        self.adversary.model(usual)
     }
 
     fn follow_up(&self, history: &History) -> Next<Done> {
@@ -128,6 +129,17 @@ pub struct Conversation<'t> {
     talk: &'t Talk,
     objective: String,
     seed: u64,
+    /// The model that writes messages, unless the strategy names another one.
+    usual: Option<Value>,
+}
+
+impl Conversation<'_> {
+    /// The same with a model that writes messages, unless the strategy decides otherwise.
+    #[must_use]
+    pub fn with_adversary(mut self, model: Option<Value>) -> Self {
+        self.usual = model;
+        self
+    }
 }
 
 impl Inquiry for Conversation<'_> {
@@ -135,7 +147,14 @@ impl Inquiry for Conversation<'_> {
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Done> {
         match History::of(&self.objective, self.seed, rounds) {
-            Ok(history) => self.talk.follow_up(&history),
+            Ok(history) => {
+                let adversary = self.talk.adversary.adversary(self.usual.as_ref());
+                if adversary.is_none() && self.talk.adversary.needs_model() {
+                    let why = "no model is named (`redteam.provider` or `redteamProvider`)";
+                    return Next::Done(Done::Unanswered(why.to_owned()));
+                }
+                self.talk.follow_up(&History { adversary, ..history })
+            }
             Err(why) => Next::Done(Done::Unanswered(why)),
         }
     }
@@ -153,21 +172,6 @@ impl Inquiry for Conversation<'_> {
 impl fmt::Debug for Talk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Talk").field("max_turns", &self.max_turns).finish_non_exhaustive()
-    }
-}
-
-/// Who writes the messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Adversary {
-    /// Built-in messages.
-    Scripted,
-    /// A model, asked before each turn.
-    Model,
-}
-
-impl Adversary {
-    pub(super) fn read(options: &mut Options<'_>) -> Self {
-        options.word("adversary", &[("scripted", Self::Scripted), ("model", Self::Model)])
     }
 }
 
@@ -209,71 +213,44 @@ impl History {
         self.turns.iter().enumerate().next_back()
     }
 
-    /// The message that a model writes for the next turn: the question if it was not asked yet, or else its answer.
-    pub(super) fn advised(&self, strategy: &str, task: &str, after: Option<usize>) -> Next<Done> {
-        match self.advised_on(strategy, task, &self.turns) {
-            Next::Ask(questions) => reworded(questions, |message| message.after = after),
-            done @ Next::Done(_) => done,
-        }
-    }
-
-    /// The same in a new conversation; the model sees only these turns.
-    pub(super) fn advised_on(&self, strategy: &str, task: &str, shown: &[Turn]) -> Next<Done> {
+    /// The next message of the conversation that ends with the turn `after`: that of a model if one is named, or else the
+    /// built-in one. A model that refuses or fails is replaced by the built-in message for this turn.
+    pub(super) fn led(
+        &self,
+        lead: &Lead<'_>,
+        after: Option<usize>,
+        built_in: impl FnOnce() -> Next<Done>,
+    ) -> Next<Done> {
+        let Some(adversary) = &self.adversary else { return built_in() };
         let Some(answer) = self.advice.get(self.turns.len()) else {
-            return Next::Ask(vec![self.question(strategy, task, shown)]);
+            let situation = Situation {
+                strategy: lead.strategy,
+                task: lead.task,
+                objective: &self.objective,
+                shown: lead.shown.unwrap_or(&self.turns),
+                turn: self.turns.len(),
+            };
+            return Next::Ask(vec![adversary.question(&situation)]);
         };
-        match advice(answer) {
-            Ok(text) => self.say(text, None),
-            Err(why) => Next::Done(Done::Unanswered(why)),
+        match message_in(answer) {
+            Some(text) => self.say(text, after),
+            None => built_in(),
         }
-    }
-
-    fn question(&self, strategy: &str, task: &str, shown: &[Turn]) -> Question {
-        let turns: Vec<Value> = shown
-            .iter()
-            .map(|turn| {
-                json!({
-                    "sent": turn.sent,
-                    "received": beginning(&turn.received),
-                    "reaction": turn.reaction,
-                })
-            })
-            .collect();
-        let criteria = json!({
-            "strategy": strategy,
-            "task": task,
-            "objective": self.objective,
-            // Two branches that improve the same message need two answers.
-            "turn": self.turns.len(),
-            "turns": turns,
-        });
-        let output = shown.last().map_or(Value::Null, |turn| beginning(&turn.received).into());
-        Question::Judge(JudgeQuestion { kind: "adversary".to_owned(), criteria, output })
     }
 }
 
-/// The beginning of an answer, which is enough to learn from. Targets may send more than a model can read.
-fn beginning(text: &str) -> &str {
-    &text[..text.floor_char_boundary(8 * 1024)]
-}
-
-/// The message in an answer: text, or the text of `message` or `prompt`.
-fn advice(answer: &Answer) -> Result<String, String> {
-    match answer {
-        Answer::Value(value) => {
-            let keys = ["message", "prompt"];
-            let inner = keys.iter().find_map(|key| value.get(key)).unwrap_or(value);
-            let text = inner.as_str().map(str::trim).filter(|text| !text.is_empty());
-            text.map(str::to_owned).ok_or_else(|| "the model wrote no message".to_owned())
-        }
-        Answer::Failed(why) | Answer::Unavailable(why) => Err(why.clone()),
-        Answer::Exchange(_) | Answer::Reply(_) => Err("the model wrote no message".to_owned()),
-    }
+/// How a model leads a conversation.
+pub(super) struct Lead<'a> {
+    pub(super) strategy: &'a str,
+    /// How to proceed, in words.
+    pub(super) task: &'a str,
+    /// The turns that the model sees; all if none.
+    pub(super) shown: Option<&'a [Turn]>,
 }
 
 #[cfg(test)]
 pub(super) mod testing {
-    use quintain_evidence::question::Reply;
+    use quintain_evidence::question::{ModelQuestion, ModelRequest, Reply};
     use serde_json::{Map, Value};
 
     use super::*;
@@ -288,7 +265,9 @@ pub(super) mod testing {
     ) -> (Vec<Turn>, Done) {
         let tactic = parse(entry).expect("no mistakes").remove(0);
         let StrategyKind::Talk(talk) = tactic.kind() else { panic!("a conversation") };
-        let conversation = talk.about(objective, 7);
+        let named =
+            Some("scripted:adversary".into()).filter(|_| entry.to_string().contains("model"));
+        let conversation = talk.about(objective, 7).with_adversary(named);
         let mut rounds = Rounds::default();
         loop {
             let questions = match conversation.next(&Evidence::default(), &rounds) {
@@ -324,6 +303,21 @@ pub(super) mod testing {
 
     pub(crate) fn refused(_: usize, _: &str) -> (Reaction, String) {
         (Reaction::Refused, "No.".to_owned())
+    }
+
+    /// The prompt of a question for the adversary.
+    pub(crate) fn asked_of_model(question: &Question) -> &str {
+        let Question::Model(ModelQuestion { request: ModelRequest::Chat { prompt, .. }, .. }) =
+            question
+        else {
+            panic!("a question for a model")
+        };
+        prompt
+    }
+
+    /// A message of the adversary.
+    pub(crate) fn writes(text: &str) -> Answer {
+        Answer::Value(serde_json::json!({"output": {"message": text, "rationale": "it may work"}}))
     }
 
     pub(crate) fn nobody(_: &Question) -> Answer {

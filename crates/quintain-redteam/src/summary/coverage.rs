@@ -9,13 +9,22 @@ use quintain_evidence::redteam_report::{
 use super::risk::risk;
 use crate::attack::{AnyAttack, Attack};
 use crate::attacks;
+use crate::suits::Receiver;
 
 /// Adds what follows from the rest of a report: the risk, and the coverage of frameworks.
 #[must_use]
 pub fn summed_up(mut report: RedteamReport) -> RedteamReport {
-    report.risk = Some(risk(&report.findings, &report.attacks));
+    report.risk = was_attacked(&report).then(|| risk(&report.findings, &report.attacks));
     report.frameworks = coverage(&report);
     report
+}
+
+/// Whether the run can say something about the risk of its target: an attack found something or was answered, or the
+/// run looked at all that it was asked to look at.
+fn was_attacked(report: &RedteamReport) -> bool {
+    let is_whole = report.cut_short.is_none() && report.attacks.iter().all(|one| one.left_out == 0);
+    let mut looked = report.attacks.iter().filter(|one| one.trials > 0);
+    !report.findings.is_empty() || looked.any(|one| one.attempts > 0 || is_whole)
 }
 
 /// The description of an attack, if a suite defines it.
@@ -34,7 +43,13 @@ pub fn described(attack: &AnyAttack) -> Option<Box<DefinedAttack>> {
 
 /// The coverage of every framework, and of ids in findings that belong to none.
 pub(super) fn coverage(report: &RedteamReport) -> Vec<Coverage> {
-    covered_by(report, attacks::all())
+    let receiver = if report.takes_text { Receiver::Model } else { Receiver::Arguments };
+    let mut all = covered_by(report, &attacks::suiting(receiver).collect::<Vec<_>>());
+    if report.takes_text {
+        // Lists about MCP servers say nothing about other targets.
+        all.retain(|one| one.entries.iter().any(|entry| entry.state != State::NoAttack));
+    }
+    all
 }
 
 fn covered_by(report: &RedteamReport, attacks: &[&'static dyn Attack]) -> Vec<Coverage> {

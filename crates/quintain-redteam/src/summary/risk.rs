@@ -3,6 +3,8 @@
 use quintain_evidence::finding::{Confidence, Finding, Severity};
 use quintain_evidence::redteam_report::{AttackReport, Level, Risk};
 
+use crate::attacks;
+
 fn level(score: f64) -> Level {
     match score {
         score if score >= 9.0 => Level::Critical,
@@ -31,7 +33,7 @@ pub fn risk(findings: &[Finding], attacks: &[AttackReport]) -> Risk {
     for report in attacks {
         let worst = findings
             .iter()
-            .filter(|one| one.rule == report.attack && one.confidence == Confidence::Confirmed)
+            .filter(|one| is_of(one, &report.attack) && one.confidence == Confidence::Confirmed)
             .map(|finding| finding.severity)
             .max();
         if let Some(worst) = worst.filter(|worst| *worst > Severity::Info) {
@@ -47,6 +49,13 @@ pub fn risk(findings: &[Finding], attacks: &[AttackReport]) -> Risk {
     let total = worst + more(count(9.0, 11.0), 0.5) + more(count(7.0, 9.0), 0.25);
     let score = total.min(10.0);
     Risk { score, level: level(score), attacks: scores }
+}
+
+/// Whether an attack showed a finding: its own rule, or one that several attacks prove.
+fn is_of(finding: &Finding, attack: &str) -> bool {
+    let by_trial = finding.trial.as_ref().is_some_and(|trial| trial.attack == attack);
+    let same_rule = || attacks::find(attack).is_some_and(|attack| attack.rule() == finding.rule);
+    finding.rule == attack || by_trial && same_rule()
 }
 
 /// These attacks are automated and need no skill, so ease of exploitation is always at its maximum.

@@ -1,6 +1,7 @@
 //! `gradingResult`: the grade of a case with the verdicts behind it, sets nested and flattened.
 
-use quintain_evidence::result::{CaseResult, Component, Place};
+use quintain_evidence::result::{CaseResult, Component, SourcePlace};
+use quintain_evidence::tally::Tokens;
 use quintain_evidence::verdict::{Status, Verdict};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -25,7 +26,8 @@ impl Serialize for Grading<'_> {
             if !grade.named_weights.is_empty() {
                 map.serialize_entry("namedScoreWeights", &Numbers(&grade.named_weights))?;
             }
-            map.serialize_entry("tokensUsed", &TokensUsed::default())?;
+            let used = Tokens::of_models(&self.0.evidence);
+            map.serialize_entry("tokensUsed", &TokensUsed::from(&used))?;
             if !grade.components.is_empty() {
                 map.serialize_entry("componentResults", &Flattened(&grade.components))?;
             }
@@ -63,7 +65,7 @@ struct Part<'a> {
     assertion: Option<&'a Value>,
     parts: Vec<Part<'a>>,
     metadata: Option<Value>,
-    place: Option<&'a Place>,
+    place: Option<&'a SourcePlace>,
 }
 
 impl<'a> Part<'a> {
@@ -120,6 +122,9 @@ impl Serialize for Part<'_> {
         if let Some(assertion) = self.assertion {
             map.serialize_entry("assertion", assertion)?;
         }
+        if let Some(used) = &verdict.tokens_used {
+            map.serialize_entry("tokensUsed", used)?;
+        }
         match (&self.metadata, &verdict.metadata) {
             (Some(metadata), _) | (None, Some(metadata)) => {
                 map.serialize_entry("metadata", metadata)?;
@@ -140,5 +145,5 @@ struct Extra<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undecided: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<&'a Place>,
+    place: Option<&'a SourcePlace>,
 }

@@ -2,7 +2,7 @@
 
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::response::Response;
-use quintain_evidence::result::{CaseResult, CaseStatus, Place};
+use quintain_evidence::result::{CaseResult, CaseStatus, SourcePlace};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -154,7 +154,7 @@ struct Extra<'a> {
     attempts: u32,
     status: CaseStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<&'a Place>,
+    place: Option<&'a SourcePlace>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     proofs: Vec<Cited<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -50,6 +50,23 @@ struct GraderUsage {
     completion_details: CompletionDetails,
 }
 
+impl From<&Tokens> for TokensUsed {
+    fn from(tokens: &Tokens) -> Self {
+        let Tokens { total, prompt, completion, cached, requests } = *tokens;
+        Self { total, prompt, completion, cached, num_requests: requests }
+    }
+}
+
+impl GraderUsage {
+    fn add(&mut self, tokens: &Tokens) {
+        self.total = self.total.saturating_add(tokens.total);
+        self.prompt = self.prompt.saturating_add(tokens.prompt);
+        self.completion = self.completion.saturating_add(tokens.completion);
+        self.cached = self.cached.saturating_add(tokens.cached);
+        self.num_requests = self.num_requests.saturating_add(tokens.requests);
+    }
+}
+
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TokenUsage {
@@ -67,8 +84,10 @@ impl TokenUsage {
         Self { num_requests: 1, ..Self::default() }
     }
 
-    fn sum<'a>(tallies: impl IntoIterator<Item = &'a Tokens>) -> Self {
-        tallies.into_iter().fold(Self::default(), |mut sum, tokens| {
+    fn sum<'a>(tallies: impl IntoIterator<Item = &'a ColumnTally>) -> Self {
+        tallies.into_iter().fold(Self::default(), |mut sum, tally| {
+            let tokens = &tally.tokens;
+            sum.assertions.add(&tally.judge_tokens);
             sum.prompt = sum.prompt.saturating_add(tokens.prompt);
             sum.completion = sum.completion.saturating_add(tokens.completion);
             sum.cached = sum.cached.saturating_add(tokens.cached);
@@ -128,7 +147,7 @@ impl Serialize for Metrics<'_> {
         map.serialize_entry("assertPassCount", &tally.asserts_passed)?;
         map.serialize_entry("assertFailCount", &tally.asserts_failed)?;
         map.serialize_entry("totalLatencyMs", &millis(tally.total_latency_ms))?;
-        map.serialize_entry("tokenUsage", &TokenUsage::sum([&tally.tokens]))?;
+        map.serialize_entry("tokenUsage", &TokenUsage::sum([tally]))?;
         map.serialize_entry("namedScores", &Numbers(&named))?;
         map.serialize_entry("namedScoresCount", &tally.named_counts)?;
         map.serialize_entry("namedScoreWeights", &Numbers(&tally.named_weights))?;
@@ -155,7 +174,7 @@ impl Stats {
             successes: summary.passed,
             failures: summary.failed,
             errors: summary.errored,
-            token_usage: TokenUsage::sum(summary.columns.iter().map(|column| &column.tokens)),
+            token_usage: TokenUsage::sum(&summary.columns),
             duration_ms: millis(summary.duration_ms),
             evaluation_duration_ms: millis(summary.duration_ms),
         }
@@ -197,6 +216,11 @@ struct Attacked<'a> {
     silent: &'a [Silent],
     phases: &'a [PhaseTime],
     calls: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<u64>,
+    /// In US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut_short: Option<&'a str>,
@@ -216,6 +240,8 @@ impl<'a> Attacked<'a> {
             silent: &report.silent,
             phases: &report.phases,
             calls: report.calls,
+            tokens: Some(report.tokens).filter(|tokens| *tokens > 0),
+            cost: Some(report.cost).filter(|cost| *cost > 0.0),
             seed: report.seed,
             cut_short: report.cut_short.as_deref(),
             changes: &report.changes,

@@ -7,7 +7,7 @@ use quintain_evidence::event::{Column, RunInfo};
 use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{
-    CaseResult, CaseStatus, Component, Grade, Place, PromptText, TargetName,
+    CaseResult, CaseStatus, Component, Grade, PromptText, SourcePlace, TargetName,
 };
 use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value, json};
@@ -44,8 +44,8 @@ pub(super) fn run(planned: usize) -> RunInfo {
     }
 }
 
-fn place(line: usize) -> Place {
-    Place { file: "suite.yaml".into(), line, column: 9 }
+fn place(line: usize) -> SourcePlace {
+    SourcePlace { file: "suite.yaml".into(), line, column: 9 }
 }
 
 /// A result, and the weights of its named scores.

@@ -1,6 +1,7 @@
 //! Every reporter on a fixed run, compared with files under `tests/golden`. BLESS=1 rewrites them.
 
 mod fixture;
+mod graded;
 mod reader;
 mod redteam;
 mod sarif;

@@ -11,7 +11,7 @@ use quintain_evidence::redteam_report::{
     RedteamReport, ToolCoverage,
 };
 use quintain_evidence::redteam_report::{Coverage, Covered, State};
-use quintain_evidence::result::{CaseResult, Place as Written};
+use quintain_evidence::result::{CaseResult, SourcePlace as Written};
 use quintain_evidence::tally::Summary;
 use quintain_evidence::verdict::Verdict;
 use quintain_redteam::summary::{interval, risk};
@@ -206,6 +206,7 @@ pub(super) fn redteam() -> RedteamReport {
     let attacks: Vec<AttackReport> = ATTACKS
         .into_iter()
         .map(|(attack, trials, hits)| AttackReport {
+            pass_at: Vec::new(),
             attack: attack.into(),
             trials,
             hits,
@@ -247,6 +248,9 @@ pub(super) fn redteam() -> RedteamReport {
         )
     };
     RedteamReport {
+        tokens: 0,
+        cost: 0.0,
+        takes_text: false,
         unreachable: None,
         risk: Some(risk(&findings, &attacks)),
         frameworks: frameworks(),
@@ -278,9 +282,9 @@ pub(super) fn redteam() -> RedteamReport {
             Silent { server: "payments".into(), tool: HOSTILE.into(), why: HOSTILE.into() },
         ],
         phases: vec![
-            PhaseTime { phase: "survey".into(), seconds: 0.05, calls: 4 },
-            PhaseTime { phase: "learn".into(), seconds: 0.5, calls: 31 },
-            PhaseTime { phase: "attack".into(), seconds: 12.5, calls: 1_250 },
+            PhaseTime { phase: "survey".into(), seconds: 0.05, calls: None },
+            PhaseTime { phase: "learn".into(), seconds: 0.5, calls: Some(31) },
+            PhaseTime { phase: "attack".into(), seconds: 12.5, calls: Some(1_250) },
         ],
         calls: 1_285,
         seed: 7,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use quintain_evidence::result::Place as Written;
+use quintain_evidence::result::SourcePlace as Written;
 use serde_json::Value;
 
 use super::redteam::{attack, redteam};

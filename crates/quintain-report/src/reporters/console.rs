@@ -1,5 +1,6 @@
 //! The report in the terminal: a line per case, then the failures with their details, then the totals.
 
+mod graded;
 mod redteam;
 
 use std::collections::HashSet;
@@ -25,6 +26,9 @@ varying tests follow.
 
 For a red-team run it shows the findings with their proofs and a command that reproduces each, the
 success rate of every attack, what did not run and why, and the totals.
+
+For a run of `grade` it names the findings of every failed trace, and counts findings by check, metrics and
+the choice of tools.
 
 # Example
 ```sh
@@ -188,6 +192,9 @@ impl Screen {
     }
 
     fn row(&self, case: &CaseResult) -> String {
+        if let Some(graded) = &case.graded {
+            return self.trace_row(case, graded, &gist::name(case));
+        }
         let took = format!("{:>9}", duration(case.latency_ms));
         let score = format!("{:>5.2}", case.score.clamp(-99.0, 99.0));
         let left = self.width.saturating_sub(INDENT + took.len() + score.len() + 2);
@@ -210,7 +217,7 @@ impl Screen {
         block.push(format!("{}  {}", self.status(case.status), self.paint(Tone::Bold, &name)));
         let mut about = Vec::new();
         about.extend(case.place.as_ref().map(|place| format!("at {place}")));
-        about.push(line(case.target.name(), 60));
+        about.extend(case.graded.is_none().then(|| line(case.target.name(), 60)));
         about.extend(self.columns.prompts.then(|| line(&case.prompt.label, 60)));
         if case.attempts > 1 {
             about.push(format!("attempt {}", case.attempts));
@@ -218,6 +225,11 @@ impl Screen {
         let about = line(&about.join(" · "), 400);
         let indented = |text: &str| format!("{:INDENT$}{text}", "");
         block.push(indented(&self.paint(Tone::Dim, &fit(&about, self.width - INDENT))));
+        if let Some(graded) = &case.graded {
+            self.trace_findings(case, graded, &mut block);
+            self.exchange(case, &mut block);
+            return block.join("\n");
+        }
         let mut failed = 0;
         for component in gist::failures(case) {
             failed += 1;
@@ -247,10 +259,14 @@ impl Screen {
             block.extend(text.lines().map(|text| format!("{:INDENT$}{text}", "")));
             return;
         }
+        let is_trace = case.graded.is_some();
         let sides = [
-            ("sent", line(&case.prompt.raw, self.options.max_cell)),
             (
-                "response",
+                if is_trace { "request" } else { "sent" },
+                line(&case.prompt.raw, self.options.max_cell),
+            ),
+            (
+                if is_trace { "answer" } else { "response" },
                 line(&gist::output(case, self.options.max_cell * 4), self.options.max_cell),
             ),
         ];
@@ -283,6 +299,9 @@ impl Screen {
             if self.more_failures > 0 {
                 writeln!(self.out, "\n{:INDENT$}... and {} more", "", self.more_failures)?;
             }
+        }
+        if let Some(grade) = &summary.grade {
+            self.grade_totals(grade)?;
         }
         if self.rows > 0 {
             writeln!(self.out)?;

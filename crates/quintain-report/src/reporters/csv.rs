@@ -76,7 +76,7 @@ struct Table {
 }
 
 /// Metadata of trials.
-const OF_BOUTS: [&str; 3] = ["pluginId", "strategyId", "severity"];
+const TRIAL_COLUMNS: [&str; 3] = ["pluginId", "strategyId", "severity"];
 
 #[derive(Serialize, Deserialize)]
 struct Case {
@@ -121,7 +121,7 @@ impl Table {
         self.described |= case.description.is_some();
         let trial = findings::attack_of_trial(case).map(|_| {
             let value = |name| case.test.get("metadata")?.get(name)?.as_str();
-            OF_BOUTS.map(|name| value(name).map(cut).unwrap_or_default()).to_vec()
+            TRIAL_COLUMNS.map(|name| value(name).map(cut).unwrap_or_default()).to_vec()
         });
         self.attacked |= trial.is_some();
         let vars = case.vars.iter().map(|(name, value)| {
@@ -158,7 +158,7 @@ impl Table {
             cells.extend(metrics.iter().map(|name| format!("Metric: {name}")));
             cells.extend(["Grader Reason", "Comment"].map(str::to_owned));
         }
-        cells.extend(OF_BOUTS.iter().filter(|_| *attacked).map(|name| (*name).to_owned()));
+        cells.extend(TRIAL_COLUMNS.iter().filter(|_| *attacked).map(|name| (*name).to_owned()));
         row(out, cells.iter())?;
         let mut line: Vec<Case> = Vec::new();
         let mut end = |line: &mut Vec<Case>| -> io::Result<()> {

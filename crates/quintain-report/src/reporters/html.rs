@@ -4,8 +4,11 @@
 //! The content security policy of the page forbids loading anything; its script and style are allowed by hash.
 
 mod chart;
+mod conversation;
 mod data;
+mod graded;
 mod redteam;
+mod selection;
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -35,6 +38,8 @@ Writes a page with the totals, charts of pass rate and latency, and a table of a
 search and filter. A case expands to its prompt, output, assertions with their lines in the suite and the
 exchanges. A red-team run starts with its risk, the findings with baseline call and attempt side by side,
 a matrix of tools and attacks, success rates, what the run learned, and frameworks with what did not run.
+A run of `grade` shows each conversation with every finding at its call, findings by check, metrics, and
+the choice of tools as a confusion matrix.
 The file needs no network and blocks any access to it; without scripts it shows a plain table.
 
 # Example
@@ -176,7 +181,10 @@ impl Page {
             opening(out, &title, &run, summary, "cases", verdict(summary))?;
             cards(out, summary)?;
         }
-        chart::write(out, &run, summary, &self.latencies)?;
+        match &summary.grade {
+            Some(grade) => graded::write(out, grade)?,
+            None => chart::write(out, &run, summary, &self.latencies)?,
+        }
         write!(out, "{}", include_str!("html/cases.html"))?;
         write!(out, "<noscript><div class=\"scroll\"><table><thead><tr><th>Status</th>")?;
         write!(out, "<th>Test</th><th>Target</th><th>Result</th><th class=\"n\">Latency</th>")?;

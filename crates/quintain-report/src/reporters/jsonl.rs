@@ -6,7 +6,7 @@ use quintain_content::registry::Meta;
 use quintain_evidence::event::Event;
 
 use super::json::write_json;
-use crate::document::Layout;
+use crate::document::{Layout, graded};
 use crate::{Options, Report, Reporter};
 
 const META: Meta = Meta {
@@ -15,8 +15,8 @@ const META: Meta = Meta {
     summary: "one line of JSON per case, written and flushed when the case ends",
     docs: "\
 # What it does
-Writes each case as a line of JSON, with the keys of `results.results[]` of the JSON document. A line
-is flushed as soon as its case is reported, so another program can follow the run.
+Writes each case as a line of JSON, with the keys of `results.results[]` of the JSON document; a trace
+of `grade` with those of `results[]`. A line is flushed as soon as its case is reported, so another program can follow the run.
 
 # Example
 ```sh
@@ -54,7 +54,11 @@ impl Report for Lines {
             Event::Started(run) => self.layout = Some(Layout::new(run)),
             Event::Case(case) => {
                 let Some(layout) = &mut self.layout else { return Ok(()) };
-                write_json(&mut self.out, &layout.row(case, self.verbose))?;
+                if layout.run.of_traces {
+                    write_json(&mut self.out, &graded::result(case))?;
+                } else {
+                    write_json(&mut self.out, &layout.row(case, self.verbose))?;
+                }
                 self.out.write_all(b"\n")?;
                 self.out.flush()?;
             }

@@ -1,5 +1,6 @@
 //! A summary for CI job pages: counts, failures first, expandable details.
 
+mod graded;
 mod redteam;
 
 use std::fmt::Write as _;
@@ -25,7 +26,8 @@ const META: Meta = Meta {
 Writes GitHub Markdown for a job summary or a comment: the counts, the failures with their line in the
 suite and expandable exchanges, a table per prompt and target, and the passed cases. For a red-team run
 it contains the findings with their proofs, what did not run, the attacks on each argument, what the run
-learned, and the coverage of frameworks. Text from targets cannot inject markup: Markdown, pipes,
+learned, and the coverage of frameworks. A run of `grade` lists findings by check, metrics and the choice
+of tools. Text from targets cannot inject markup: Markdown, pipes,
 backticks and HTML are escaped.
 
 # Example
@@ -131,7 +133,11 @@ impl Page {
         }
         let status = gist::status(case.status);
         writeln!(self.details, "<details><summary>{status}: {name} {place}</summary>\n")?;
-        for component in gist::failures(case).take(20) {
+        if let Some(graded) = &case.graded {
+            graded::findings(&mut self.details, case, graded)?;
+        }
+        let components = gist::failures(case).filter(|_| case.graded.is_none());
+        for component in components.take(20) {
             let place = component.place.as_ref().map(|place| code(&place.to_string()));
             let kind = code(&gist::kind_text(component));
             let reason = inline(&line(&component.verdict.reason, 1_000));
@@ -165,6 +171,9 @@ impl Page {
             summary.flaky,
             duration(summary.duration_ms)
         )?;
+        if let Some(grade) = &summary.grade {
+            graded::totals(out, grade)?;
+        }
         if self.failed > 0 {
             writeln!(out, "### Failures\n")?;
             writeln!(out, "| | test | target | place | reason |\n| --- | --- | --- | --- | --- |")?;

@@ -10,6 +10,7 @@ use std::io::{self, BufWriter, Write};
 use quintain_content::registry::Meta;
 use quintain_evidence::event::{Event, RunInfo};
 use quintain_evidence::finding::Finding;
+use quintain_evidence::graded::GradedTrace;
 use quintain_evidence::redteam_report::RedteamReport;
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::tally::Summary;
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::json::write_json;
 use crate::text::{excerpt, line};
-use crate::{Options, Report, Reporter, RuleDocs, findings, gist};
+use crate::{Options, Report, Reporter, RuleDocs, findings, gist, traces};
 
 const META: Meta = Meta {
     id: "sarif",
@@ -34,6 +35,7 @@ as suppressed, with the reason. Attacks that did not run are notifications, beca
 `quintain scan` writes the same format.
 
 For the run of a suite, the failed cases become results that point at the line of the suite.
+For a run of `grade`, every finding and every failed metric becomes a result that points at its trace.
 
 # Example
 ```sh
@@ -45,6 +47,8 @@ quintain redteam run -c quintain.yaml -o findings.sarif
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const MAX_NOTIFICATIONS: usize = 500;
+/// Maximum number of findings of one trace.
+const MAX_TRACE_FINDINGS: usize = 1_000;
 
 pub(super) struct Sarif;
 
@@ -91,11 +95,30 @@ impl Report for Log {
 
 impl Log {
     fn case(&mut self, case: &CaseResult) -> io::Result<()> {
-        if self.run.is_none() || gist::passed(case) || findings::attack_of_trial(case).is_some() {
+        if self.run.is_none() {
+            return Ok(());
+        }
+        if let Some(graded) = &case.graded {
+            return self.trace(case, graded);
+        }
+        if gist::passed(case) || findings::attack_of_trial(case).is_some() {
             return Ok(());
         }
         let rule = self.rules.of_case(case);
         self.result(&results::of_case(case, &rule))
+    }
+
+    /// One result for each finding, also of a trace that passes, and for each failed metric.
+    fn trace(&mut self, case: &CaseResult, graded: &GradedTrace) -> io::Result<()> {
+        for finding in graded.findings.iter().take(MAX_TRACE_FINDINGS) {
+            let rule = self.rules.of_check(&finding.check);
+            self.result(&results::of_trace_finding(case, finding, &rule))?;
+        }
+        for metric in traces::failed_metrics(graded) {
+            let rule = self.rules.of_check(&metric.name);
+            self.result(&results::of_metric(case, metric, &rule))?;
+        }
+        Ok(())
     }
 
     fn result(&mut self, result: &Value) -> io::Result<()> {

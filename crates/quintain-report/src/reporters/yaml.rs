@@ -6,7 +6,7 @@ use quintain_content::registry::Meta;
 use quintain_evidence::event::Event;
 use serde_json::{Value, json};
 
-use crate::document::{Layout, Prompts, Rest, Stats};
+use crate::document::{Layout, Prompts, Rest, Stats, graded};
 use crate::{Options, Report, Reporter, yaml_text};
 
 const META: Meta = Meta {
@@ -50,11 +50,37 @@ struct Document {
     rows: usize,
 }
 
+impl Document {
+    fn is_of_traces(&self) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.run.of_traces)
+    }
+}
+
 impl Report for Document {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        let out = &mut self.out;
         match event {
+            Event::Started(run) if run.of_traces => {
+                write!(self.out, "results:")?;
+                self.layout = Some(Layout::new(run));
+            }
+            Event::Case(case) if self.is_of_traces() => {
+                write!(self.out, "\n  ")?;
+                yaml_text::entry(&mut self.out, &graded::result(case), 2)?;
+                self.rows += 1;
+            }
+            Event::Finished(summary) if self.is_of_traces() => {
+                let Some(layout) = &self.layout else { return Ok(()) };
+                let none = if self.rows == 0 { " []" } else { "" };
+                write!(self.out, "{none}")?;
+                let rest = json!({
+                    "summary": graded::totals(summary), "quintain": graded::own(&layout.run),
+                });
+                yaml_text::value(&mut self.out, &rest, 0)?;
+                self.out.write_all(b"\n")?;
+                self.out.flush()?;
+            }
             Event::Started(run) => {
+                let out = &mut self.out;
                 writeln!(out, "evalId: {}", yaml_text::string(&run.id))?;
                 writeln!(out, "results:\n  version: 3")?;
                 writeln!(out, "  timestamp: {}", yaml_text::string(&run.created))?;
@@ -62,14 +88,14 @@ impl Report for Document {
                 self.layout = Some(Layout::new(run));
             }
             Event::Case(case) => {
-                let Some(layout) = &mut self.layout else { return Ok(()) };
+                let (Some(layout), out) = (&mut self.layout, &mut self.out) else { return Ok(()) };
                 let row = serde_json::to_value(layout.row(case, self.options.verbose))?;
                 write!(out, "\n    ")?;
                 yaml_text::entry(out, &row, 4)?;
                 self.rows += 1;
             }
             Event::Finished(summary) => {
-                let Some(layout) = &self.layout else { return Ok(()) };
+                let (Some(layout), out) = (&self.layout, &mut self.out) else { return Ok(()) };
                 if self.rows == 0 {
                     write!(out, " []")?;
                 }

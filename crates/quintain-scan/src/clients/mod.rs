@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 use quintain_source::{Diagnostics, Node, SourceFile, Sources, Span, read_settings};
 
 use quintain_evidence::connection::Launch;
-use quintain_evidence::result::Place as Written;
+use quintain_evidence::result::SourcePlace as Written;
 
 pub use disabled::{Rule as DisableRule, apply as apply_disabled};
 pub use edit::{EditError, Edited, EntryName, NewLaunch, edit};

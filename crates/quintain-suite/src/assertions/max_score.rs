@@ -7,8 +7,7 @@ use quintain_evidence::result::CaseResult;
 use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value};
 
-use crate::check::{Builtin, Check, Expected, Scene};
-use crate::compare::{Compared, Comparison};
+use crate::check::{Builtin, Check, Compared, Comparison, Expected, Scene};
 
 pub(super) static MAX_SCORE: Builtin = Builtin {
     meta: &Meta {
@@ -194,18 +193,14 @@ impl MaxScore {
 mod tests {
     use std::collections::BTreeMap;
 
-    use quintain_evidence::evidence::Evidence;
     use quintain_evidence::inquiry::{Next, Rounds};
-    use quintain_evidence::response::Response;
-    use quintain_evidence::result::{
-        CaseResult, CaseStatus, Component, Grade, PromptText, TargetName,
-    };
+    use quintain_evidence::result::{CaseResult, CaseStatus, Component, Grade};
     use quintain_evidence::verdict::Verdict;
     use serde_json::json;
 
     use crate::compare::apply_comparison;
     use crate::suite::NoFiles;
-    use crate::testing::{compile, compile_with, flaw};
+    use crate::testing::{compile, compile_with, flaw, result};
 
     /// A response to which `contains` gave these scores.
     fn scored(scores: &[f64]) -> CaseResult {
@@ -219,22 +214,8 @@ mod tests {
         let error = (!pass).then(|| "no".to_owned());
         let score = scores.iter().sum::<f64>() / scores.len() as f64;
         CaseResult {
-            ordinal: 0,
-            test_idx: 0,
-            group: 0,
-            prompt_idx: 0,
-            repeat: 0,
-            target: TargetName { id: "t".to_owned(), label: None },
-            prompt: PromptText { raw: String::new(), label: String::new() },
-            description: None,
-            vars: serde_json::Map::new(),
-            test: json!({}),
-            place: None,
             status: if pass { CaseStatus::Passed } else { CaseStatus::Failed },
             score,
-            named_scores: BTreeMap::new(),
-            response: Response::text("x"),
-            evidence: Evidence::default(),
             grade: Some(Grade {
                 pass,
                 score,
@@ -244,9 +225,7 @@ mod tests {
                 components: scores.iter().map(component).collect(),
             }),
             error,
-            latency_ms: 0.0,
-            attempts: 1,
-            graded: None,
+            ..result("x")
         }
     }
 

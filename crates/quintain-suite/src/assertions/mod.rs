@@ -38,7 +38,6 @@ mod rouge;
 mod same_answer;
 mod says;
 mod script;
-mod select_best;
 mod skill_used;
 mod snapshot;
 mod sql;
@@ -150,7 +149,7 @@ static ALL: &[&dyn Assertion] = &[
     &graded::GOAL_SUCCESS,
     &graded::HUMAN,
     // Comparisons of the responses to one test.
-    &select_best::SELECT_BEST,
+    &graded::SELECT_BEST,
     &max_score::MAX_SCORE,
 ];
 

@@ -1,13 +1,14 @@
 //! User code that judges the output: JavaScript runs in this process, Python and Ruby in the user's
 //! interpreter.
 
+mod failure;
+
 use quintain_content::registry::Meta;
-use quintain_content::text::js;
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::verdict::Verdict;
-use quintain_script::{Host, Script, ScriptError};
+use quintain_script::{Host, Script};
 use quintain_source::{Diagnostic, is_template, wrong_type};
 use serde_json::Value;
 
@@ -15,6 +16,7 @@ use crate::check::{Builtin, Check, Scene, SlowVerdict, Spec, judging};
 use crate::code::RunCode as _;
 use crate::code::{Grade, Voice, context};
 use crate::files::{FileValue, may_run};
+use failure::{failure, not_a_grade, thrown};
 
 pub(super) static JAVASCRIPT: Builtin = Builtin {
     meta: &Meta {
@@ -337,48 +339,6 @@ impl ScriptCheck {
             }
         }
     }
-}
-
-/// As in promptfoo, an exception of inline code is a failure and one of a file is an error. An API that
-/// only Quintain lacks is an error in both cases.
-fn failure(error: &ScriptError, in_file: bool, shown: &str) -> Verdict {
-    let (message, stack) = match error {
-        ScriptError::Thrown { name, message, stack } => {
-            (message.clone(), format!("{name}: {message}\n{stack}"))
-        }
-        ScriptError::Syntax { .. } | ScriptError::Result { .. } => {
-            (error.to_string(), error.to_string())
-        }
-        other => return Verdict::error(other.to_string()),
-    };
-    if in_file {
-        return Verdict::error(message);
-    }
-    let reason =
-        format!("Custom function threw error: {message}\nStack Trace: {}", stack.trim_end());
-    Verdict::fail(with_code(reason, shown))
-}
-
-fn thrown(message: &str, shown: &str) -> String {
-    let reason = format!("Custom function threw error: {message}\nStack Trace: Error: {message}");
-    with_code(reason, shown)
-}
-
-fn with_code(reason: String, shown: &str) -> String {
-    if shown.is_empty() { reason } else { format!("{reason}\n{shown}") }
-}
-
-fn not_a_grade(value: &Value) -> String {
-    let (kind, json) = match value {
-        // Mostly a forgotten `return`; a real null looks the same.
-        Value::Null => ("undefined", "undefined".to_owned()),
-        Value::String(_) => ("string", js::stringify(value)),
-        other => ("object", js::stringify(other)),
-    };
-    format!(
-        "Custom function must return a boolean, number, or GradingResult object. Got type {kind}: \
-         {json}"
-    )
 }
 
 #[cfg(test)]

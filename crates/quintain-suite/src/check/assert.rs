@@ -4,8 +4,7 @@ use quintain_evidence::code::Code;
 use quintain_source::Span;
 use serde_json::Value;
 
-use super::{Check, View};
-use crate::compare::Comparison;
+use super::{Check, Comparison, TestOptions, View};
 
 /// One entry of `assert`.
 pub struct Assert {
@@ -57,6 +56,23 @@ impl Assert {
             Rule::Check(check) => check.comparison(),
             Rule::Set { .. } => None,
         }
+    }
+
+    /// The same entry for a test with these options, if they matter to it.
+    pub fn with_options(&self, options: &TestOptions) -> Option<Self> {
+        let Rule::Check(check) = &self.rule else { return None };
+        let check = check.with_options(options)?;
+        Some(Self {
+            kind: self.kind.clone(),
+            rule: Rule::Check(check),
+            weight: self.weight,
+            metric: self.metric.clone(),
+            transform: self.transform.clone(),
+            view: self.view,
+            script: self.script.clone(),
+            span: self.span,
+            raw: self.raw.clone(),
+        })
     }
 
     /// Whether this entry judges responses that are errors.

@@ -11,10 +11,11 @@ use super::collect::Collector;
 use crate::suite::{MCP, Suite, Target};
 use crate::target::{Defined, bare};
 
-/// The effects of attacking this target. Templates in the suite are not expanded.
+/// The effects of attacking these MCP servers; without them, the target of the suite with this name. Templates in the suite
+/// are not expanded.
 pub fn of_attack(
     name: &str,
-    target: &McpTarget,
+    target: Option<&McpTarget>,
     suite: &Suite,
     carried: &Carried,
     inherited: &[&str],
@@ -23,7 +24,7 @@ pub fn of_attack(
     let defined = Defined(vec![&suite.written_env]);
     let content = defined.variables(carried.texts.iter().map(String::as_str), Scope::Env);
     let own = suite.targets.iter().find(|one| one.name() == name);
-    let target = Target {
+    let servers = target.map(|target| Target {
         id: MCP.id.to_owned(),
         label: Some(name.to_owned()),
         kind: &MCP,
@@ -34,8 +35,10 @@ pub fn of_attack(
         delay: None,
         env: own.map_or_else(BTreeMap::new, |own| own.env.clone()),
         span: quintain_source::Span::default(),
-    };
-    found.target(&target, &content);
+    });
+    if let Some(target) = servers.as_ref().or(own) {
+        found.target(target, &content);
+    }
     if let Some(model) = &carried.model {
         let texts = model.texts.iter().map(String::as_str).chain([model.url.as_str()]);
         let mut receives = defined.variables(texts, Scope::Env);

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::check::Scene;
 use crate::plan::{Plan, PlannedCase};
+use crate::suite::address_of_model;
 use crate::suite::{Assert, DerivedValue, Prompt, PromptBody, Rule, Suite, Target, Test, VarFile};
 use crate::target::{Defined, Reach, Reached, bare};
 
@@ -30,6 +31,8 @@ pub(super) struct Collector<'a> {
     code: BTreeMap<(&'static str, Option<String>), BTreeMap<String, usize>>,
     written: BTreeSet<String>,
     asked: BTreeSet<String>,
+    /// The models that assertions ask, as JSON.
+    judges: BTreeSet<String>,
     /// Expands `{{env.NAME}}` to itself, so that the names stay visible.
     templates: Nunjucks,
     /// Variables in what is sent to targets, scripts and web services.
@@ -53,6 +56,14 @@ pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
     for url in std::mem::take(&mut found.asked) {
         let receives = found.variables([url.as_str()]).with(&content);
         found.contact(Contact { what: "webhook assertion".to_owned(), url: bare(&url), receives });
+    }
+    for judge in std::mem::take(&mut found.judges) {
+        let receives = found.variables([judge.as_str()]).with(&content);
+        let judge = serde_json::from_str(&judge).unwrap_or_default();
+        let (url, keys) = address_of_model(&judge);
+        let mut receives = receives;
+        receives.names.extend(keys);
+        found.contact(Contact { what: "judge".to_owned(), url, receives });
     }
     let mut used: BTreeSet<usize> =
         plan.cases.iter().map(|planned_case| planned_case.target).collect();
@@ -80,6 +91,7 @@ impl<'a> Collector<'a> {
             code: BTreeMap::new(),
             written: BTreeSet::new(),
             asked: BTreeSet::new(),
+            judges: BTreeSet::new(),
             templates: Nunjucks::default(),
             content: Variables::default(),
         }
@@ -268,13 +280,21 @@ impl<'a> Collector<'a> {
                     }
                     Question::Read(file) => self.write("snapshot", &file),
                     // Recorded before, sent to the target, or without an effect.
-                    Question::Run { .. }
-                    | Question::Call { .. }
-                    | Question::Say(_)
-                    | Question::Judge(_) => {}
+                    Question::Run { .. } | Question::Call { .. } | Question::Say(_) => {}
+                    Question::Model(question) => {
+                        let judge = question.model.or_else(|| self.judge());
+                        self.judges.extend(judge.map(|judge| judge.to_string()));
+                    }
                 }
             }
         }
+    }
+
+    /// `judge` of the suite.
+    fn judge(&self) -> Option<Value> {
+        let named = self.suite.documents.iter().rev().find_map(|document| document.get("judge"))?;
+        let judge = named.to_json();
+        Some(judge.get("provider").cloned().unwrap_or(judge))
     }
 
     fn questions(

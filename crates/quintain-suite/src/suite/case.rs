@@ -61,6 +61,7 @@ impl Loader<'_> {
             options: options.unwrap_or_default(),
             only_targets,
             only_prompts,
+            provider: fields.get("provider").map(Node::to_json).filter(|one| !one.is_null()),
             // Empty text is none, as in promptfoo.
             provider_output: fields
                 .get("providerOutput")
@@ -69,10 +70,6 @@ impl Loader<'_> {
             files: std::mem::take(&mut self.var_files),
             span: node.span,
         };
-        if let Some((key, _)) = fields.entry("provider") {
-            let why = "every test runs against the targets of the suite";
-            self.no_effect(key.span, "`provider` of a test", why);
-        }
         fields.finish(place.strictness, self.dx);
         let says = |name: &&str| node.get(name).is_some_and(|node| !node.is_null());
         if role == Role::Test && !SUBSTANCE.iter().any(says) {
@@ -120,16 +117,21 @@ impl Test {
         } else {
             inherited.iter().cloned().chain(self.asserts).collect()
         };
+        let options = self.options.over(&base.options);
+        let asserts = asserts
+            .into_iter()
+            .map(|assert| assert.with_options(&options).map_or(assert, Arc::new));
         Self {
             description: self.description,
             vars: merged(&base.vars, self.vars),
-            asserts,
+            asserts: asserts.collect(),
             threshold: self.threshold.or(base.threshold),
             scoring: self.scoring.or_else(|| base.scoring.clone()),
             metadata: merged(&base.metadata, self.metadata),
-            options: self.options.over(&base.options),
+            options,
             only_targets: self.only_targets.or_else(|| base.only_targets.clone()),
             only_prompts: self.only_prompts.or_else(|| base.only_prompts.clone()),
+            provider: self.provider.or_else(|| base.provider.clone()),
             provider_output: self.provider_output.or_else(|| base.provider_output.clone()),
             files: self.files,
             span: self.span,

@@ -10,6 +10,7 @@ use super::case::Role;
 use super::document::Document;
 use super::loader::{Loader, Place};
 use super::{Files, Output, Prompt, PromptBody, Test, TestList, Tests};
+use crate::check::WrittenModel;
 
 pub(super) const KEYS: [&str; 18] = [
     "$schema",
@@ -179,7 +180,8 @@ impl Loader<'_> {
     fn default_test(&mut self, node: &Node, place: &Place<'_>) -> Option<Test> {
         let role = Role::Part("`defaultTest`");
         let Some(name) = node.as_str() else {
-            return self.test(node, role, place, place.base_dir);
+            let test = self.test(node, role, place, place.base_dir)?;
+            return Some(with_fallback_judge(test, node));
         };
         let Some(name) = name.strip_prefix("file://") else {
             wrong_type("defaultTest", "a map or a `file://` reference", node, self.dx);
@@ -187,8 +189,15 @@ impl Loader<'_> {
         };
         let path = place.path(name);
         let tree = self.tree(&path, place, node.span)?;
-        self.test(&tree, role, place, path.parent().unwrap_or(place.base_dir))
+        let test = self.test(&tree, role, place, path.parent().unwrap_or(place.base_dir))?;
+        Some(with_fallback_judge(test, &tree))
     }
+}
+
+/// `provider` of `defaultTest` judges if no assertion and no options name a model.
+fn with_fallback_judge(mut test: Test, node: &Node) -> Test {
+    test.options.fallback_judge = node.get("provider").and_then(WrittenModel::of);
+    test
 }
 
 fn map(name: &str, node: &Node, loader: &mut Loader<'_>) -> Map<String, Value> {

@@ -42,9 +42,11 @@ pub use assertion::AssertReader;
 pub use list::TestList;
 pub use load::{Loaded, SuiteFile, load};
 pub(crate) use mention::names;
+pub use options::MODEL_KEYS;
 pub use prompt::{Prompt, PromptBody};
 pub use reader::Reader;
 pub use schema::schema;
+pub(crate) use targets::address_of_model;
 pub use targets::{
     BUILT_IN, CodeKind, CodeTarget, ConfigSchema, EchoKind, EchoTarget, Entry, ExecKind,
     ExecTarget, HttpKind, HttpTarget, Kinds, MCP, McpKind, ModelKind, ModelTarget, TargetKind,

@@ -6,10 +6,31 @@ use quintain_source::{Fields, Node, wrong_type};
 
 use super::loader::{Loader, Place};
 use super::{EvaluateOptions, TestOptions, Tests};
-use crate::check::View;
+use crate::check::{View, WrittenModel};
+use crate::rubric_prompt;
 
-/// Keys for questions to judges, which are read from `raw`.
+/// Keys for questions to judges.
 pub(super) const JUDGE_KEYS: [&str; 3] = ["rubricPrompt", "provider", "factuality"];
+/// Options of a model that a test can change.
+pub const MODEL_KEYS: &[&str] = &[
+    "temperature",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "top_p",
+    "top_k",
+    "frequency_penalty",
+    "presence_penalty",
+    "seed",
+    "stop",
+    "response_format",
+    "tools",
+    "tool_choice",
+    "functions",
+    "function_call",
+    "reasoning_effort",
+    "passthrough",
+];
 /// Keys of `evaluateOptions` that concern only promptfoo itself.
 pub(super) const MACHINERY_KEYS: [&str; 8] = [
     "cache",
@@ -73,6 +94,9 @@ impl Loader<'_> {
         };
         let transform = self.code(&mut fields, "transform", place);
         let postprocess = self.code(&mut fields, "postprocess", place);
+        let rubric_prompt = fields
+            .get("rubricPrompt")
+            .and_then(|node| rubric_prompt::read(node, place.base_dir, self.files, self.dx));
         let options = TestOptions {
             transform: transform.or(postprocess),
             transform_vars: self.code(&mut fields, "transformVars", place),
@@ -85,10 +109,13 @@ impl Loader<'_> {
             repeat: self.count(&mut fields, "repeat"),
             view: fields.choice("view", &View::WORDS, self.dx),
             timeout: self.limit(&mut fields, "timeout"),
+            judge: fields.get("provider").and_then(WrittenModel::of),
+            fallback_judge: None,
+            rubric_prompt,
             raw: node.to_json_map(),
         };
         self.flag(&mut fields, "disableDefaultAsserts");
-        for name in JUDGE_KEYS {
+        for name in JUDGE_KEYS.iter().chain(MODEL_KEYS) {
             fields.get(name);
         }
         fields.finish(place.strictness, self.dx);
@@ -180,9 +207,12 @@ fn replace<T>(old: &mut Option<T>, new: Option<T>) {
 impl TestOptions {
     /// Merges these options over `base`.
     pub(super) fn over(mut self, base: &Self) -> Self {
+        self.fallback_judge = self.fallback_judge.or_else(|| base.fallback_judge.clone());
         if base.raw.is_empty() {
             return self;
         }
+        self.judge = self.judge.or_else(|| base.judge.clone());
+        self.rubric_prompt = self.rubric_prompt.or_else(|| base.rubric_prompt.clone());
         let said = |names: &[&str]| names.iter().any(|name| self.raw.contains_key(*name));
         let [transform, vars, prefix, suffix, store, serially, expansion, conversation, repeat] = [
             said(&["transform", "postprocess"]),

@@ -144,6 +144,7 @@ impl One<'_> {
                 .and_then(|node| code("transform", node, reader.base_dir, reader.files, dx)),
             delay: fields.millis("delay", dx).filter(|delay| !delay.is_zero()),
             env: if reader.templates.leaves_all() { own.clone() } else { Env::new() },
+            own: own.clone(),
             span: node.span,
             id,
         };
@@ -171,7 +172,7 @@ impl One<'_> {
         reader: &Reader<'_>,
         dx: &mut Diagnostics,
     ) -> Option<Target> {
-        let Written { id, label, config, prompts, transform, delay, env, span } = written;
+        let Written { id, label, config, prompts, transform, delay, env, own, span } = written;
         let Some(kind) = find(self.kinds, &id) else {
             dx.push(match file_of_targets(&id) {
                 Some(_) => {
@@ -182,7 +183,8 @@ impl One<'_> {
             });
             return None;
         };
-        let settings = kind.read(&mut targets::Entry { id: &id, config, span, reader, dx })?;
+        let settings =
+            kind.read(&mut targets::Entry { id: &id, config, env: &own, span, reader, dx })?;
         let mut target = Target {
             kind: kind.meta(),
             settings,
@@ -217,15 +219,18 @@ struct Written<'n> {
     prompts: Option<Vec<String>>,
     transform: Option<Code>,
     delay: Option<Duration>,
+    /// As written, if the suite is only read.
     env: Env,
+    /// The same for its kind.
+    own: Env,
     span: Span,
 }
 
 impl<'n> Written<'n> {
     fn bare(id: &str, config: Option<&'n Node>, span: Span) -> Self {
         let (label, prompts, transform, delay) = (None, None, None, None);
-        let env = Env::new();
-        Self { id: id.to_owned(), label, config, prompts, transform, delay, env, span }
+        let (env, own) = (Env::new(), Env::new());
+        Self { id: id.to_owned(), label, config, prompts, transform, delay, env, own, span }
     }
 }
 

@@ -116,6 +116,7 @@ impl Test {
             options: self.options.clone(),
             only_targets: self.only_targets.clone(),
             only_prompts: self.only_prompts.clone(),
+            provider: self.provider.clone(),
             provider_output: self.provider_output.clone(),
             files: self.files.clone(),
             span: self.span,

@@ -3,22 +3,26 @@
 //!
 //! A failed write ends the recording and never the session.
 
+mod content;
+
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, IoSlice, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::file::SIGNATURE;
-use super::json_text::quoted;
+use super::json_text::{depth, quoted};
 use super::mask::Masking;
+use content::{Content, MessageKind};
 
 /// Larger frames are written from where they are instead of being copied.
 const COPIED: usize = 64 << 10;
+/// Messages that are nested deeper are recorded as texts, because most readers of JSON refuse them and with them the line.
+/// The lowest limit of a common reader is 127 levels.
+const MAX_DEPTH: usize = 100;
 
 /// Who sent a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +36,13 @@ impl Side {
         match self {
             Self::Client => "client",
             Self::Server => "server",
+        }
+    }
+
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
         }
     }
 }
@@ -125,8 +136,21 @@ impl Capture {
 
     /// Writes one note.
     pub fn note(&self, what: &str, details: Map<String, Value>) {
+        self.note_with(what, &[], details);
+    }
+
+    /// Writes one note with some texts that are masked already.
+    pub(super) fn note_with(
+        &self,
+        what: &str,
+        masked: &[(&str, &str)],
+        details: Map<String, Value>,
+    ) {
         let mut batch = Batch::default();
-        batch.note(what, details, &self.0.masking);
+        let masked = masked.iter().map(|(name, text)| ((*name).to_owned(), (*text).into()));
+        batch.open("{");
+        batch.note_fields(what, masked.collect());
+        batch.close(details, &self.0.masking);
         self.write(batch);
     }
 
@@ -194,7 +218,7 @@ impl<'a> Batch<'a> {
         self.close(details, masking);
     }
 
-    /// Adds a frame: a message with its numbers as written, or the text where it is not JSON.
+    /// Adds a frame: a message with its numbers as written, or the text where it is not JSON or nested too deeply.
     pub(super) fn frame(&mut self, meta: FrameMeta<'_>, bytes: &'a [u8], masking: &Masking) {
         self.totals.frames += 1;
         let content =
@@ -219,6 +243,10 @@ impl<'a> Batch<'a> {
         }
         self.add(r#","frame":"#);
         match content {
+            Content::Json(text, kind) if depth(text) > MAX_DEPTH => {
+                self.count(meta.side, kind);
+                self.add(&quoted(&masking.json(text)));
+            }
             Content::Json(text, kind) => {
                 self.count(meta.side, kind);
                 let masked = match masking.json(text) {
@@ -286,78 +314,6 @@ fn now() -> String {
     format!("{}.{:06}", since.as_secs(), since.subsec_micros())
 }
 
-enum Content<'a> {
-    Json(&'a str, MessageKind),
-    Text(Cow<'a, str>),
-}
-
-/// What counts in the totals.
-#[derive(Clone, Copy)]
-enum MessageKind {
-    Requests(u64),
-    Errors(u64),
-}
-
-#[derive(Deserialize)]
-struct Head<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct ToolResult {
-    #[serde(default, rename = "isError")]
-    is_error: bool,
-}
-
-impl Head<'_> {
-    fn is_request(&self) -> bool {
-        self.method.is_some() && self.id.is_some_and(|id| id.get() != "null")
-    }
-
-    fn is_error(&self) -> bool {
-        let failed = |result: &&RawValue| {
-            serde_json::from_str::<ToolResult>(result.get()).is_ok_and(|result| result.is_error)
-        };
-        self.error.is_some_and(|error| error.get() != "null")
-            || self.result.as_ref().is_some_and(failed)
-    }
-}
-
-impl<'a> Content<'a> {
-    /// `RawValue` accepts what `Value` refuses: any depth, lone surrogates, numbers of any size.
-    fn of(bytes: &'a [u8]) -> Self {
-        let Ok(text) = std::str::from_utf8(bytes) else { return Self::of_text(bytes) };
-        let Ok(raw) = serde_json::from_str::<&RawValue>(text) else { return Self::of_text(bytes) };
-        let count = |heads: &[Head<'_>]| {
-            let requests = heads.iter().filter(|head| head.is_request()).count();
-            let errors = heads.iter().filter(|head| head.is_error()).count();
-            match requests {
-                0 => MessageKind::Errors(errors as u64),
-                requests => MessageKind::Requests(requests as u64),
-            }
-        };
-        let kind = match raw.get().as_bytes().first() {
-            Some(b'{') => serde_json::from_str::<Head<'_>>(raw.get()).map(|head| count(&[head])),
-            Some(b'[') => {
-                serde_json::from_str::<Vec<Head<'_>>>(raw.get()).map(|heads| count(&heads))
-            }
-            _ => Ok(MessageKind::Errors(0)),
-        };
-        Self::Json(raw.get(), kind.unwrap_or(MessageKind::Errors(0)))
-    }
-
-    fn of_text(bytes: &'a [u8]) -> Self {
-        Self::Text(String::from_utf8_lossy(bytes))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Seek as _};
@@ -400,13 +356,26 @@ mod tests {
 
     #[test]
     fn unusual_json_is_kept_as_json() {
-        let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
+        let deep = format!("{}1{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
         for json in
             [r#"{"a":"\ud800","b":1e400}"#, r#"{"a":1,"a":2}"#, r#"[{"id":1,"method":"x"}]"#, &deep]
         {
             let meta = FrameMeta::new(Side::Server, Via::Http);
             let (text, _) = text(|capture| capture.frame(meta, json.as_bytes()));
             assert!(text.ends_with(&format!("\"frame\":{json}}}\n")), "{json:.40}");
+        }
+    }
+
+    #[test]
+    fn messages_that_readers_refuse_for_their_depth_become_strings_and_stay_masked() {
+        for levels in [MAX_DEPTH + 1, 5_000] {
+            let (open, close) = (r#"{"a":["#.repeat(levels / 2), "]}".repeat(levels / 2));
+            let message = |secret: &str| {
+                format!(r#"{{"id":1,"method":"x","password":"{secret}","deep":{open}"["{close}}}"#)
+            };
+            let (lines, _, totals) = frame(Side::Client, message("hunter2hunter2").as_bytes());
+            assert_eq!(lines[0]["frame"], message("***"));
+            assert_eq!(totals.calls, 1);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Opens the file of a capture: readable by its owner only, never through a link, and never a file that is something else.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,8 @@ pub enum OpenError {
     NoFolder(PathBuf),
     #[error("`{}` is a link, which is not followed", .0.display())]
     Link(PathBuf),
+    #[error("`{}` is a pipe or a socket, and a capture needs a file", .0.display())]
+    Pipe(PathBuf),
     #[error("`{}` exists and is not a capture", .0.display())]
     NotACapture(PathBuf),
     #[error("cannot write `{}`: {source}", path.display())]
@@ -44,7 +46,11 @@ pub fn open(path: &Path, overwrite: bool) -> Result<File, OpenError> {
         return Err(OpenError::Link(path.to_owned()));
     }
     if !found.is_file() {
-        // A pipe or a device has no earlier content.
+        if is_pipe(&found) {
+            // Without a reader it would not open, and a slow reader would delay the session.
+            return Err(OpenError::Pipe(path.to_owned()));
+        }
+        // A device has no earlier content.
         return options().open(path).map_err(failed);
     }
     let mut file = options().read(true).open(path).map_err(failed)?;
@@ -84,11 +90,24 @@ fn end_of_lines(file: &mut File, length: u64) -> io::Result<u64> {
 }
 
 #[cfg(unix)]
+fn is_pipe(found: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+
+    found.file_type().is_fifo() || found.file_type().is_socket()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
 fn options() -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
 
     let mut options = OpenOptions::new();
-    let flags = rustix::fs::OFlags::NOFOLLOW.bits();
+    // A pipe that appears in between does not block either.
+    let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
     options.append(true).mode(0o600).custom_flags(i32::try_from(flags).unwrap_or_default());
     options
 }
@@ -137,6 +156,8 @@ mod tests {
             }
         }
         assert_eq!(std::fs::read_to_string(&other).unwrap(), "precious");
+        let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("socket")).unwrap();
+        assert!(matches!(open(&dir.path().join("socket"), false), Err(OpenError::Pipe(_))));
         let nowhere = open(&dir.path().join("missing/a.jsonl"), false);
         assert!(matches!(nowhere, Err(OpenError::NoFolder(_))));
     }

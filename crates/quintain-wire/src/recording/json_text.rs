@@ -48,6 +48,28 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
     })
 }
 
+/// How deeply the objects and arrays of a valid JSON text are nested.
+pub(super) fn depth(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let (mut at, mut now, mut deepest) = (0, 0_usize, 0);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = end_of_string(bytes, at);
+                continue;
+            }
+            b'[' | b'{' => {
+                now += 1;
+                deepest = deepest.max(now);
+            }
+            b']' | b'}' => now = now.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    deepest
+}
+
 /// The position after the closing quote.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
@@ -156,6 +178,15 @@ mod tests {
             (Kind::Key, r#""f""#),
         ];
         assert_eq!(shown(text), expected);
+    }
+
+    #[test]
+    fn only_brackets_outside_of_strings_nest() {
+        for (text, expected) in
+            [("1", 0), (r#"["[[{"]"#, 1), (r#"{"a":[1,{}],"b\"[":[[]]}"#, 3), ("[[],[[]]]", 3)]
+        {
+            assert_eq!(depth(text), expected, "{text}");
+        }
     }
 
     #[test]

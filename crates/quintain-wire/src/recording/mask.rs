@@ -73,7 +73,7 @@ impl Masking {
         if text.contains(char::is_whitespace) || !text.contains('=') {
             return self.text(text);
         }
-        Cow::Owned(self.text(&self.pairs(text)).into_owned())
+        Cow::Owned(self.pairs(text))
     }
 
     /// A valid JSON text. Only strings and numbers that contain a secret change.
@@ -86,7 +86,7 @@ impl Masking {
         for token in json_text::tokens(text) {
             let written = &text[token.place.clone()];
             let plain = decoded(written);
-            let is_named = token.kind == Kind::Text && self.learn_member(&name, &plain);
+            let is_named = token.kind != Kind::Key && self.learn_member(&name, &plain);
             let masked = if is_named { Cow::Borrowed(MASK) } else { self.text(&plain) };
             if masked != plain {
                 edits.push((token.place, quoted(&masked)));
@@ -102,7 +102,7 @@ impl Masking {
         let mut name = Cow::Borrowed("");
         for token in json_text::tokens(text) {
             let plain = decoded(&text[token.place.clone()]);
-            if token.kind == Kind::Text && !self.rules.of_member(&name, &plain).is_empty() {
+            if token.kind != Kind::Key && !self.rules.of_member(&name, &plain).is_empty() {
                 return true;
             }
             if plain.len() > PIECE {
@@ -167,21 +167,21 @@ impl Masking {
         if self.rules.of_header(name, value).is_empty() { value } else { MASK }
     }
 
-    /// The same for a path with its query.
+    /// A path with its query, masked part by part, so that a secret value does not hide what follows it.
     pub(super) fn path(&self, path: &str) -> String {
         match path.split_once('?') {
-            Some((front, query)) => format!("{front}?{}", self.pairs(query)),
-            None => path.to_owned(),
+            Some((front, query)) => format!("{}?{}", self.text(front), self.pairs(query)),
+            None => self.text(path).into_owned(),
         }
     }
 
-    /// The pairs of a query or a form, with the values of secret names masked.
+    /// The pairs of a query or a form, with secret values and the values of secret names masked.
     fn pairs(&self, pairs: &str) -> String {
         let shown = pairs.split('&').map(|pair| match pair.split_once('=') {
             Some((name, value)) if !self.rules.of_header(name, value).is_empty() => {
                 format!("{name}={MASK}")
             }
-            _ => pair.to_owned(),
+            _ => self.text(pair).into_owned(),
         });
         shown.collect::<Vec<_>>().join("&")
     }
@@ -227,6 +227,7 @@ pub(super) mod tests {
                 r#"{"password" : "hunter2hunter2","b":"hunter2hunter2"}"#,
                 r#"{"password" : "***","b":"***"}"#,
             ),
+            (r#"{"password":8877665544332,"n":8877665}"#, r#"{"password":"***","n":8877665}"#),
             (
                 r#"{"password":{"type":"string"},"k\u006eown+secret/value":1}"#,
                 r#"{"password":{"type":"string"},"***":1}"#,
@@ -251,7 +252,8 @@ pub(super) mod tests {
         assert_eq!(masking.header("x-key", "canary-0123"), "***");
         assert_eq!(masking.text("canary-0123 query-4567 fast"), "*** *** fast");
         assert_eq!(masking.path("/m?x-key=other&mode=fast"), "/m?x-key=***&mode=fast");
-        assert_eq!(masking.plain_frame("a=1&x-key=other"), "a=1&x-key=***");
+        assert_eq!(masking.path("/sk-1?a=sk-2&mode=fast"), "/***?a=***&mode=fast");
+        assert_eq!(masking.plain_frame("a=1&x-key=other&b=2"), "a=1&x-key=***&b=2");
         assert_eq!(masking.plain_frame("a text with x-key=other"), "a text with x-key=other");
     }
 

@@ -9,11 +9,13 @@ pub mod http;
 mod json_text;
 mod mask;
 pub mod replay;
+mod signals;
 pub mod stdio;
 
 pub use capture::{Batch, Capture, FrameMeta, Side, Totals, Via};
 pub use file::{OpenError, open};
 pub use mask::{Masking, SecretRules};
+pub use signals::survive_file_limit;
 
 /// Longest frame that is recorded whole.
 pub const MAX_FRAME: usize = 64 << 20;

@@ -36,6 +36,7 @@ const SHORTEST: usize = 4;
 const UNMISTAKABLE: usize = 8;
 
 /// A text to search for.
+#[derive(Clone)]
 struct Needle {
     text: String,
     /// Its replacement.
@@ -44,7 +45,7 @@ struct Needle {
     whole_words: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Known {
     needles: Vec<Needle>,
     /// Whether a number can contain one of them.
@@ -58,9 +59,11 @@ struct Shared {
     known: RwLock<Known>,
     /// Number of needles. It only grows, and reading it needs no lock.
     count: AtomicUsize,
+    /// Learns every secret, too.
+    reports_to: Option<Redactor>,
 }
 
-/// Knows all secrets of a run; clones share them.
+/// Knows all secrets of a run; clones share them, forks do not.
 #[derive(Clone, Default)]
 pub struct Redactor {
     shared: Arc<Shared>,
@@ -105,6 +108,22 @@ impl<T: ToOwned + ?Sized> Masked<'_, T> {
 }
 
 impl Redactor {
+    /// A redactor that starts with what this one knows and learns separately.
+    pub fn fork(&self) -> Self {
+        self.fork_with(None)
+    }
+
+    /// The same, and `other` learns what the fork learns: the output of a process masks the secrets of all its runs.
+    pub fn fork_reporting_to(&self, other: &Self) -> Self {
+        self.fork_with(Some(other.clone()))
+    }
+
+    fn fork_with(&self, reports_to: Option<Self>) -> Self {
+        let known = self.shared.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let count = AtomicUsize::new(known.needles.len());
+        Self { shared: Arc::new(Shared { known: RwLock::new(known), count, reports_to }) }
+    }
+
     /// Masks `secret` from now on, in all common encodings.
     pub fn learn(&self, secret: &SecretString) {
         self.learn_as(secret, MASK);
@@ -127,6 +146,10 @@ impl Redactor {
         }
         // Still under the lock, so that a thread that reads the new count also finds the new needles.
         self.shared.count.store(known.needles.len(), Ordering::Release);
+        drop(known);
+        if let Some(other) = &self.shared.reports_to {
+            other.learn_as(secret, shown);
+        }
     }
 
     /// Whether it knows no secret.

@@ -229,3 +229,17 @@ fn a_secret_across_the_structure_of_json_is_no_reason_to_fail() {
     let redactor = redactor("a\":\"b");
     assert_eq!(redactor.json(&json!({"a": "b"})).into_owned(), json!({"a": "b"}));
 }
+
+#[test]
+fn a_fork_starts_with_what_is_known_and_learns_separately() {
+    let client = Redactor::default();
+    client.learn(&"known-before".to_owned().into());
+    let (one, other) = (client.fork(), client.fork_reporting_to(&client));
+    one.learn(&"secret-of-one".to_owned().into());
+    other.learn(&"secret-of-other".to_owned().into());
+    let text = "known-before secret-of-one secret-of-other";
+    assert_eq!(one.text(text), "*** *** secret-of-other");
+    assert_eq!(other.text(text), "*** secret-of-one ***");
+    assert_eq!(client.text(text), "*** secret-of-one ***");
+    assert_eq!(client.fork().text(text), client.text(text));
+}

@@ -1,13 +1,13 @@
 //! Turns the result of a run into an exit code.
 
-use quintain_engine::jobs::Outcome;
+use quintain_engine::jobs::RunOutcome;
 
 use super::App;
 use crate::exit::Exit;
 
 /// Prints what the reports do not contain. `kept` is the id of the run in the store.
 pub(super) fn conclude(
-    outcome: &Outcome,
+    outcome: &RunOutcome,
     kept: Option<&str>,
     written: bool,
     fail_exit_code: Option<u8>,

@@ -2,18 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
+use quintain_engine::models::readiness::{self, AskedModel};
 use quintain_engine::planted::{self, Leftover, Removal, is_private};
 use quintain_engine::store::StoreError;
 use quintain_source::visible;
+use quintain_suite::suite::{Needed, Purpose};
 use quintain_wire::auth::TokenStore;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{App, store};
+use super::suite::{self, CliError};
+use super::{App, job, model_args, store};
 use crate::console::Tone;
 use crate::exit::Exit;
 
 /// Check this installation, and list leftovers of killed runs
+///
+/// Shows which language models have a key in the environment. `--ask` sends a short question to the
+/// models that you name, or to those of a suite, and shows which model answers and how fast; nothing
+/// else is contacted.
 ///
 /// A red-team run plants files and folders and removes them when it ends.
 /// If it was killed, the next command removes its leftovers;
@@ -24,12 +31,20 @@ use crate::exit::Exit;
 /// Examples:
 ///   quintain doctor
 ///   quintain doctor --clean
+///   quintain doctor --ask openai:chat:gpt-5 --ask ollama:chat:llama3.2
+///   quintain doctor --ask -c suite.yaml
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
     /// Remove leftovers of killed runs
     #[arg(long)]
     clean: bool,
+    /// Ask this model a short question, or the models of the suite; repeatable
+    #[arg(long, value_name = "MODEL", num_args = 0..=1, default_missing_value = "")]
+    ask: Vec<String>,
+    /// Suite file with the models to ask; repeatable
+    #[arg(short, long, value_name = "FILE", num_args = 1.., requires = "ask")]
+    config: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -79,19 +94,88 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
     let found = planted::leftovers(state_dir);
     checks.push(leftovers(&found, &removal));
     checks.extend(programs(app));
+    checks.push(providers(app));
+    let models = match named_models(&args, app) {
+        Ok(models) => models,
+        Err(wrong) => {
+            wrong.report(app);
+            return Exit::Usage;
+        }
+    };
+    let asked = ask(&models, app).await;
+    checks.extend(asked.iter().map(answer));
     if args.json {
         let removed: Vec<&PathBuf> = removal.removed.iter().collect();
         let left: Vec<&PathBuf> =
             found.iter().filter(|one| !one.is_running).flat_map(|one| &one.paths).collect();
         let version = env!("CARGO_PKG_VERSION");
         app.console.json(&json!({
-            "checks": checks, "left": left, "removed": removed, "quintain": {"version": version}
+            "checks": checks, "left": left, "removed": removed, "models": asked,
+            "quintain": {"version": version}
         }));
     } else {
         print(&checks, &removal, app);
     }
     let is_broken = checks.iter().any(|check| check.status == Status::Error);
     if is_broken { Exit::Failed } else { Exit::Passed }
+}
+
+/// The providers of models whose keys are set.
+fn providers(app: &App) -> Check {
+    let found = readiness::configured(&app.context.env);
+    if found.is_empty() {
+        return Check::new("models", Status::Ok, "no key is set").hint(
+            "only assertions, metrics and targets that name a model need one; a server on this machine needs no \
+             key: `{id: openai:chat:NAME, config: {apiBaseUrl: 'http://127.0.0.1:8080/v1'}}`",
+        );
+    }
+    let named = found.iter().map(|one| format!("{} ({})", one.id, one.variables.join(", ")));
+    let named = named.collect::<Vec<_>>().join(", ");
+    Check::new("models", Status::Ok, named).hint("`quintain doctor --ask MODEL` asks one")
+}
+
+/// The models to ask.
+fn named_models(args: &Args, app: &App) -> Result<Vec<Value>, CliError> {
+    let mut models = Vec::new();
+    for text in args.ask.iter().filter(|text| !text.is_empty()) {
+        let model = model_args::named(text);
+        models.push(model.map_err(|why| suite::cli_error(format!("--ask: {why}"), None))?);
+    }
+    if args.ask.iter().any(String::is_empty) {
+        let files = suite::find(&args.config, app);
+        if files.is_empty() {
+            let help = "name a model, or a suite with `-c FILE`".to_owned();
+            return Err(suite::cli_error("--ask names no model", Some(help)));
+        }
+        let purpose = Purpose::Read(Needed::Nothing);
+        let opened = suite::open(&files, Vec::new(), &app.context.env, purpose, app)?;
+        models.extend(readiness::of_suite(&opened.suite));
+        if models.is_empty() {
+            return Err(suite::cli_error("the suite names no model", None));
+        }
+    }
+    Ok(models)
+}
+
+async fn ask(models: &[Value], app: &App) -> Vec<AskedModel> {
+    let jobs = job::jobs(app, None);
+    let mut asked = Vec::new();
+    for model in models {
+        asked.push(readiness::ask(model, &jobs.world).await);
+    }
+    asked
+}
+
+fn answer(asked: &AskedModel) -> Check {
+    const NAME: &str = "model";
+    let AskedModel { id, model, endpoint, took_ms, error } = asked;
+    let place = endpoint.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+    if let Some(error) = error {
+        return Check::new(NAME, Status::Error, format!("{id}{place}: {error}"));
+    }
+    let model = model.as_deref().unwrap_or("it");
+    let took = took_ms.unwrap_or_default();
+    Check::new(NAME, Status::Ok, format!("{id}{place}: {model} answered in {took} ms"))
 }
 
 fn print(checks: &[Check], removal: &Removal, app: &App) {

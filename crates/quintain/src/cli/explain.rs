@@ -1,5 +1,6 @@
 //! `quintain explain`: the documentation of one built-in.
 
+use clap::ValueEnum as _;
 use quintain_content::registry::Meta;
 use quintain_source::closest;
 
@@ -26,7 +27,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Exit {
     let console = &app.console;
-    let every = || Kind::EVERY.iter().flat_map(|kind| kind.all());
+    let every = || Kind::value_variants().iter().flat_map(|kind| kind.all());
     let find = |name: &str| every().find(|meta| meta.answers_to(name));
     let bare = args.id.strip_prefix("not-").unwrap_or(&args.id);
     let Some(meta) = find(&args.id).or_else(|| find(bare)) else {

@@ -1,8 +1,9 @@
 //! What a suite says about grading: `metrics`, and `grade` with the policy.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use quintain_engine::jobs::{MetricRequest, RouterRequest};
+use quintain_engine::models::ModelSettings;
 use quintain_grade::policy::{CallPolicy, FailIf};
 use quintain_source::{Diagnostic, Diagnostics, Node, wrong_type};
 use quintain_suite::suite::{Needed, Purpose};
@@ -20,6 +21,8 @@ pub(super) struct GradeSuite {
     pub(super) fail_if: Option<FailIf>,
     pub(super) router: Option<RouterRequest>,
     pub(super) surface: Option<PathBuf>,
+    /// The model that judges.
+    pub(super) judge: Option<Value>,
 }
 
 /// `grade` as written.
@@ -34,11 +37,10 @@ struct Written {
     surface: Option<PathBuf>,
 }
 
-/// Reads the file. Prints all mistakes.
-pub(super) fn read(file: &Path, app: &App) -> Result<GradeSuite, CliError> {
+/// Reads the files. Prints all mistakes.
+pub(super) fn read(files: &[PathBuf], app: &App) -> Result<GradeSuite, CliError> {
     let env = &app.context.env;
-    let opened =
-        suite::open(&[file.to_owned()], Vec::new(), env, Purpose::Read(Needed::Nothing), app)?;
+    let opened = suite::open(files, Vec::new(), env, Purpose::Read(Needed::Nothing), app)?;
     let mut dx = Diagnostics::default();
     let mut found = GradeSuite::default();
     for document in &opened.suite.documents {
@@ -49,6 +51,7 @@ pub(super) fn read(file: &Path, app: &App) -> Result<GradeSuite, CliError> {
             policy(node, &mut found, &opened, &mut dx);
         }
     }
+    found.judge = ModelSettings::default().or_suite(&opened.suite).judge;
     suite::show(&opened.sources, &dx, app);
     if dx.is_empty() { Ok(found) } else { Err(CliError::AlreadyReported) }
 }

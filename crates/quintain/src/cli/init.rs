@@ -55,6 +55,11 @@ static EXAMPLES: &[Example] = &[
         "A suite with snapshots, and the CI pipeline that runs it",
         ["quintain.yaml", "workflow.yml", "README.md"]
     ),
+    example!(
+        "grade",
+        "A recorded conversation with mistakes, and how to grade it",
+        ["quintain.yaml", "conversation.json", "README.md"]
+    ),
 ];
 
 /// Write an example suite to start from

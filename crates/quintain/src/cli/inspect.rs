@@ -1,7 +1,11 @@
-//! `quintain inspect`: shows what a target offers.
+//! `quintain inspect`: shows what a target offers, or what a capture recorded of it.
 
+mod capture;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use quintain_evidence::surface::Surface;
 use quintain_wire::frame::MemoryRecorder;
 use serde_json::json;
 
@@ -18,6 +22,7 @@ const TAPE: usize = 16 << 20;
 /// Examples:
 ///   quintain inspect -- npx -y @modelcontextprotocol/server-everything
 ///   quintain inspect --url http://127.0.0.1:3000/mcp --json
+///   quintain inspect --capture session.jsonl
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
@@ -25,14 +30,33 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     /// Print the raw exchange, too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "capture")]
     frames: bool,
+    /// Capture of `quintain record` to show instead of a running target
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "target", "url", "command"])]
+    capture: Option<PathBuf>,
     // Last, because its heading would also cover the options that follow it.
     #[command(flatten)]
     target: TargetArgs,
 }
 
 pub(super) async fn run(args: Args, app: &App) -> Exit {
+    if let Some(file) = &args.capture {
+        return match capture::surfaces(&app.context.cwd.join(file), &file.display().to_string()) {
+            Ok(surveyed) => {
+                show(&surveyed, args.json, None, app);
+                surveyed
+                    .iter()
+                    .flat_map(|(_, _, missing)| missing)
+                    .for_each(|missing| app.console.warn(missing));
+                Exit::Passed
+            }
+            Err(wrong) => {
+                app.console.error(&wrong, None);
+                Exit::Usage
+            }
+        };
+    }
     let (target, mut world) = match args.target.resolve(app, args.json) {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
@@ -62,7 +86,23 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
     let surveyed = sessions.survey().await;
     sessions.close().await;
 
-    if args.json {
+    show(&surveyed, args.json, args.frames.then_some(&*tape), app);
+    let problems: Vec<&String> = surveyed.iter().flat_map(|(_, _, problems)| problems).collect();
+    for problem in &problems {
+        console.warn(&quintain_source::visible(problem));
+    }
+    if problems.is_empty() { Exit::Passed } else { Exit::Unreachable }
+}
+
+/// Prints surfaces with the names of their servers, and the raw exchange if there is one.
+fn show(
+    surveyed: &[(String, Surface, Vec<String>)],
+    json: bool,
+    tape: Option<&MemoryRecorder>,
+    app: &App,
+) {
+    let console = &app.console;
+    if json {
         let servers: Vec<_> = surveyed
             .iter()
             .map(|(name, surface, problems)| render::surface_json(name, surface, problems))
@@ -71,8 +111,8 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
             "servers": servers,
             "quintain": {"version": env!("CARGO_PKG_VERSION"), "format_version": 1},
         });
-        if args.frames {
-            report["exchange"] = render::frames_json(&tape);
+        if let Some(tape) = tape {
+            report["exchange"] = render::frames_json(tape);
         }
         console.json(&report);
     } else {
@@ -87,14 +127,9 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
             }
             console.out(&render::surface(name, surface, console));
         }
-        if args.frames {
+        if let Some(tape) = tape {
             console.out("");
-            console.out(&render::frames(&tape, console));
+            console.out(&render::frames(tape, console));
         }
     }
-    let problems: Vec<&String> = surveyed.iter().flat_map(|(_, _, problems)| problems).collect();
-    for problem in &problems {
-        console.warn(&quintain_source::visible(problem));
-    }
-    if problems.is_empty() { Exit::Passed } else { Exit::Unreachable }
 }

@@ -3,9 +3,10 @@
 use quintain_engine::Policy;
 use quintain_engine::World;
 use quintain_engine::jobs::{
-    Jobs, Notice, Outcome, Prepared, Refusal, RunError, RunHandle, RunRequest, Work,
+    Jobs, Notice, Prepared, Refusal, RunError, RunHandle, RunOutcome, RunRequest, Work,
 };
 use quintain_engine::masked::MaskedEvent;
+use quintain_engine::models;
 use quintain_engine::store::{LOCAL_OWNER, Store};
 
 use super::{App, runs, suite};
@@ -16,12 +17,13 @@ pub(super) fn jobs(app: &App, store: Option<Store>) -> Jobs {
     let world = World {
         env: app.context.env.clone().into(),
         cwd: app.context.cwd.clone(),
+        model_cache: app.context.state_dir().map(|state| models::cache_folder(&state)),
         state_dir: app.context.state_dir(),
         request_timeout: app.context.request_timeout(),
         redactor: app.redactor.clone(),
         ..World::default()
     };
-    Jobs::new(world, app.files.clone(), store)
+    Jobs::new(world, app.files.clone(), store).with_output(app.redactor.clone())
 }
 
 /// A request of the user. The id of the run starts with its kind.
@@ -40,13 +42,18 @@ pub(super) fn request(kind: &str, work: Work, app: &App) -> RunRequest {
     }
 }
 
-/// Prepares a request, and prints warnings and errors.
+/// Prepares a request, and prints warnings and errors. Ctrl-C cancels it.
 pub(super) async fn prepare(
     jobs: &Jobs,
     request: RunRequest,
     app: &App,
 ) -> Result<Prepared, Refusal> {
-    jobs.prepare(request, &mut |notice| show_notice(notice, app)).await
+    let mut stop = app.stop.clone();
+    let mut notify = |notice: Notice<'_>| show_notice(notice, app);
+    tokio::select! {
+        prepared = jobs.prepare(request, &mut notify) => prepared,
+        Ok(_) = stop.wait_for(|stopped| *stopped) => Err(Refusal::Cancelled),
+    }
 }
 
 /// Prints a warning or an error about a request.
@@ -72,6 +79,10 @@ pub(super) fn refused(refusal: &Refusal, app: &App) -> (String, Exit) {
             app.console.error(what, help.as_deref());
             Exit::Nothing
         }
+        Refusal::Cancelled => {
+            app.console.err("interrupted");
+            Exit::Interrupted
+        }
         Refusal::Store(error) => {
             app.console.error(&error.to_string(), runs::help(error));
             Exit::Usage
@@ -85,7 +96,16 @@ pub(super) async fn follow(
     prepared: Prepared,
     app: &App,
     mut show: impl FnMut(&MaskedEvent),
-) -> Result<Outcome, RunError> {
+) -> Result<RunOutcome, RunError> {
+    follow_slowly(prepared, app, async |event| show(event)).await
+}
+
+/// The same with a `show` that waits, for example for the user. The run waits with it.
+pub(super) async fn follow_slowly(
+    prepared: Prepared,
+    app: &App,
+    mut show: impl AsyncFnMut(&MaskedEvent),
+) -> Result<RunOutcome, RunError> {
     let mut handle = prepared.start()?;
     let mut stop = app.stop.clone();
     let cancel = handle.cancel();
@@ -102,8 +122,8 @@ pub(super) async fn follow(
     handle.outcome().await
 }
 
-async fn events(handle: &mut RunHandle, show: &mut impl FnMut(&MaskedEvent)) {
+async fn events(handle: &mut RunHandle, show: &mut impl AsyncFnMut(&MaskedEvent)) {
     while let Some(event) = handle.next().await {
-        show(&event.into());
+        show(&event.into()).await;
     }
 }

@@ -1,6 +1,9 @@
 //! The kinds of built-ins, and where each is registered.
 
 use quintain_content::registry::Meta;
+use quintain_redteam::attack::Attack;
+use quintain_redteam::strategies::Strategy;
+use quintain_redteam::suits::Suits;
 use quintain_report::RuleDocs;
 
 /// Documentation of rules, for reports.
@@ -11,16 +14,18 @@ pub(super) fn rule_docs() -> RuleDocs {
     };
     RuleDocs {
         attack,
-        assertion: |id| Kind::Assertions.all().into_iter().find(|meta| meta.answers_to(id)),
+        assertion: |id| {
+            let all = [Kind::Assertions, Kind::Checks, Kind::Metrics].into_iter();
+            all.flat_map(Kind::all).find(|meta| meta.answers_to(id))
+        },
     }
 }
 
+/// `explain` searches them in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Kind {
     /// Assertions for suites
     Assertions,
-    /// What can be under test
-    Targets,
     /// Formats of reports
     Reporters,
     /// Detectors of personal data and secrets in responses
@@ -31,28 +36,19 @@ pub(super) enum Kind {
     Strategies,
     /// Checks of `scan` for configurations of MCP clients
     LaunchChecks,
+    /// What can be under test
+    Targets,
     /// Checks of `grade` for recorded conversations
     Checks,
     /// Metrics of `grade`
     Metrics,
     /// Formats of traces that `grade` reads
     TraceFormats,
+    /// Providers of language models
+    Providers,
 }
 
 impl Kind {
-    pub(super) const EVERY: [Self; 10] = [
-        Self::Assertions,
-        Self::Reporters,
-        Self::Detectors,
-        Self::Attacks,
-        Self::Strategies,
-        Self::LaunchChecks,
-        Self::Targets,
-        Self::Checks,
-        Self::Metrics,
-        Self::TraceFormats,
-    ];
-
     pub(super) fn all(self) -> Vec<Meta> {
         match self {
             Self::Assertions => {
@@ -70,6 +66,9 @@ impl Kind {
             Self::Targets => {
                 quintain_engine::target_kinds().iter().map(|kind| *kind.meta()).collect()
             }
+            Self::Providers => {
+                quintain_engine::models::providers().map(|entry| *entry.meta()).collect()
+            }
             Self::Reporters => quintain_report::all().iter().map(|entry| *entry.meta()).collect(),
             Self::Detectors => {
                 quintain_content::detect::all().iter().map(|entry| *entry.meta()).collect()
@@ -84,6 +83,15 @@ impl Kind {
                 let checks = quintain_scan::launch_checks::all().iter().map(|entry| entry.meta);
                 checks.chain([quintain_scan::rug_pull::META]).collect()
             }
+        }
+    }
+
+    /// Which targets an entry applies to: `MCP`, `models` or `both`; none for kinds that do not distinguish them.
+    pub(super) fn suits(self, id: &str) -> Option<Suits> {
+        match self {
+            Self::Attacks => quintain_redteam::attacks::find(id).map(Attack::suits),
+            Self::Strategies => quintain_redteam::strategies::find(id).map(Strategy::suits),
+            _ => None,
         }
     }
 }

@@ -2,17 +2,20 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use quintain_engine::jobs::{
-    GradeWork, MetricRequest, RouterRequest, RunRequest, TraceInput, Work,
-};
+use quintain_engine::jobs::{GradeWork, RunRequest, Work};
 use quintain_evidence::event::Event;
-use quintain_grade::meta_eval::{Agreement, MetaEvaluator, read_labels};
-use serde_json::{Map, json};
+use quintain_grade::meta_eval::{
+    Agreement, Comparison, McNemar, MetaEvaluator, Method, read_labels,
+};
+use serde_json::json;
 
+use super::model_args::ModelArgs;
 use super::suite::{CliError, cli_error};
-use super::{App, grade_suite, job};
+use super::trace_args::{self, TraceArgs};
+use super::{App, job};
+use crate::console::counted;
 use crate::exit::Exit;
 
 /// Metrics that are compared if none is named.
@@ -22,38 +25,38 @@ const DEFAULT: [&str; 2] = ["mcp-task-completion", "mcp-use"];
 ///
 /// Grades labelled traces and prints how well each metric agrees with the labels: accuracy, Cohen's
 /// kappa with its 95 % interval, MCC, precision and recall of failures, AUC and calibration error.
-/// LABELS is JSONL with `id` and `success`.
+/// LABELS is JSONL with `id` and `success`; `quintain grade --annotate` writes such a file. Without
+/// `--metrics`, compares `mcp-task-completion` and `mcp-use`.
 ///
 /// Examples:
 ///   quintain meta-eval traces.jsonl labels.jsonl
-///   quintain meta-eval traces.jsonl labels.jsonl --surface tools.json --metrics mcp-use --json
+///   quintain meta-eval traces.jsonl labels.jsonl --metrics task-completion --judge openai:chat:gpt-5 --calibrate judge.json
+///   quintain meta-eval traces.jsonl labels.jsonl --surface tools.json --metrics mcp-use -o result.json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// File with traces; each needs an id
+    /// File with traces, with ids or names as in the labels
     #[arg(value_name = "TRACES")]
     traces: PathBuf,
     /// JSONL file with a label for each trace: `{"id": ..., "success": true}`
     #[arg(value_name = "LABELS")]
     labels: PathBuf,
-    /// Metrics by name, separated by commas [default: mcp-task-completion,mcp-use]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    metrics: Vec<String>,
-    /// Suite file with `metrics`
-    #[arg(short, long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Format of the traces; detected if not given
-    #[arg(long, value_name = "NAME")]
-    format: Option<String>,
-    /// File with the tools of the servers
+    #[command(flatten)]
+    read: TraceArgs,
+    /// Write how scores relate to the labels to a file, for `quintain grade --calibration`
     #[arg(long, value_name = "FILE")]
-    surface: Option<PathBuf>,
+    calibrate: Option<PathBuf>,
+    #[command(flatten)]
+    models: ModelArgs,
     /// Leave calls through a router as they are
     #[arg(long)]
     no_router: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    /// File for the result as JSON; repeatable
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
 }
 
 pub(super) async fn run(args: Args, app: &App) -> Exit {
@@ -75,14 +78,10 @@ async fn compare(args: &Args, app: &App) -> Result<Exit, CliError> {
         Err(refusal) => return Ok(job::refused(&refusal, app).1),
     };
     app.start_logging(false, false);
-    let mut anonymous = 0;
     let outcome = job::follow(prepared, app, |event| {
         let Event::Case(case) = &**event else { return };
         match &case.graded {
-            Some(graded) => match &graded.id {
-                Some(id) => evaluator.add(id, &graded.metrics),
-                None => anonymous += 1,
-            },
+            Some(graded) => evaluator.add(graded.label_id(), &graded.metrics),
             None => app.console.warn(case.error.as_deref().unwrap_or_default()),
         }
     })
@@ -91,14 +90,18 @@ async fn compare(args: &Args, app: &App) -> Result<Exit, CliError> {
     for why in &outcome.unreachable {
         app.console.error(why, None);
     }
-    if anonymous > 0 {
-        app.console.warn(&format!("{anonymous} traces have no id and are left out"));
-    }
     if evaluator.unlabelled() > 0 {
-        app.console.warn(&format!("{} traces have no label", evaluator.unlabelled()));
+        let count = evaluator.unlabelled();
+        let has = if count == 1 { "has" } else { "have" };
+        app.console.warn(&format!("{} {has} no label", counted(count, "trace")));
     }
     if evaluator.unseen() > 0 {
-        app.console.warn(&format!("{} labels have no trace", evaluator.unseen()));
+        let count = evaluator.unseen();
+        let has = if count == 1 { "has" } else { "have" };
+        app.console.warn(&format!("{} {has} no trace", counted(count, "label")));
+    }
+    if let Some(file) = &args.calibrate {
+        write_calibration(&evaluator, file, app)?;
     }
     let is_incomplete = !outcome.unreachable.is_empty() || outcome.summary.errored > 0;
     if args.json {
@@ -106,11 +109,33 @@ async fn compare(args: &Args, app: &App) -> Result<Exit, CliError> {
     } else {
         table(&evaluator, app);
     }
+    for path in &args.output {
+        let text = format!("{:#}\n", json!(evaluator.finish()));
+        let full = app.context.cwd.join(path);
+        let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| std::fs::write(&full, text)).map_err(|error| {
+            cli_error(format!("cannot write `{}`: {error}", path.display()), None)
+        })?;
+        app.console.note(&format!("wrote {}", path.display()));
+    }
     Ok(match evaluator.names() {
         [] => Exit::Nothing,
         _ if is_incomplete => Exit::Unreachable,
         _ => Exit::Passed,
     })
+}
+
+/// Writes the calibration, and reports which metrics have none.
+fn write_calibration(evaluator: &MetaEvaluator, file: &Path, app: &App) -> Result<(), CliError> {
+    let (calibration, errors) = evaluator.calibrate(Method::Auto);
+    for (metric, error) in errors {
+        app.console.warn(&format!("{metric} is not calibrated: {error}"));
+    }
+    let written = std::fs::write(app.context.cwd.join(file), calibration.text());
+    let shown = file.display();
+    written.map_err(|error| cli_error(format!("cannot write `{shown}`: {error}"), None))?;
+    app.console.note(&format!("wrote {shown}"));
+    Ok(())
 }
 
 impl Args {
@@ -130,25 +155,14 @@ impl Args {
     }
 
     fn work(&self, app: &App) -> Result<GradeWork, CliError> {
-        let suite = match &self.config {
-            Some(file) => grade_suite::read(file, app)?,
-            None => grade_suite::GradeSuite::default(),
-        };
-        let mut metrics = suite.metrics;
-        let plain = |name: &str| MetricRequest { name: name.to_owned(), options: Map::new() };
-        metrics.extend(self.metrics.iter().map(|name| plain(name)));
-        if metrics.is_empty() {
-            metrics.extend(DEFAULT.map(plain));
+        let mut work =
+            self.read.work(vec![trace_args::input(&self.traces)], self.read.metrics.iter(), app)?;
+        if work.metrics.is_empty() {
+            work.metrics.extend(DEFAULT.map(trace_args::metric));
         }
-        Ok(GradeWork {
-            inputs: vec![TraceInput::File(self.traces.clone())],
-            format: self.format.clone(),
-            router: (!self.no_router).then(|| suite.router.unwrap_or_else(RouterRequest::default)),
-            surface: self.surface.clone().or(suite.surface),
-            metrics,
-            calls: suite.calls,
-            fail_if: suite.fail_if.unwrap_or_default(),
-        })
+        work.models = self.models.settings(app)?.or(work.models);
+        work.router = (!self.no_router).then(|| work.router.unwrap_or_default());
+        Ok(work)
     }
 }
 
@@ -175,6 +189,12 @@ fn table(evaluator: &MetaEvaluator, app: &App) {
     }
     if let Some(baseline) = evaluator.finish().baseline {
         app.console.out(&format!("always pass: accuracy {baseline:.2}"));
+    }
+    for Comparison { first, second, test } in evaluator.comparisons() {
+        let McNemar { worse, better, p, .. } = test;
+        app.console.out(&format!(
+            "only {first} is right: {worse}, only {second} is right: {better} (McNemar p = {p:.3})"
+        ));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line: one file per command, and what the commands share.
 
+mod annotate;
 mod ask_user;
 mod baseline;
 mod call;
@@ -22,6 +23,7 @@ mod kinds;
 mod list;
 mod login;
 mod meta_eval;
+mod model_args;
 mod own_file;
 mod record;
 mod recording_files;
@@ -37,6 +39,7 @@ mod schema;
 mod store;
 mod suite;
 mod target;
+mod trace_args;
 
 use std::sync::Arc;
 
@@ -55,7 +58,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::logging;
 
-/// Test and attack MCP (Model Context Protocol) servers.
+/// Test and attack MCP (Model Context Protocol) servers, grade the applications that use them.
 #[derive(Debug, Parser)]
 #[command(name = "quintain", version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {

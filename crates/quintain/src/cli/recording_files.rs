@@ -7,11 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use quintain_engine::Disk;
-use quintain_evidence::code::Code;
 use quintain_evidence::static_finding::SurfaceInspection;
 use quintain_redteam::attacks::inspections;
-use quintain_suite::suite::{Consent, Files};
-use serde_json::Value;
+use quintain_suite::suite::Files;
 
 /// The file system, recording which files are read and written.
 #[derive(Default)]
@@ -65,17 +63,6 @@ impl Files for RecordingFiles {
         let found = Disk.matching(pattern)?;
         self.record().patterns.entry(pattern.to_owned()).or_insert_with(|| found.clone());
         Ok(found)
-    }
-
-    fn run(
-        &self,
-        consent: Consent,
-        code: &Code,
-        function: &str,
-        arguments: &[Value],
-        env: &BTreeMap<String, String>,
-    ) -> Result<Value, String> {
-        Disk.run(consent, code, function, arguments, env)
     }
 
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {

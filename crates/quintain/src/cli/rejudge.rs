@@ -3,11 +3,16 @@
 use std::path::PathBuf;
 
 use quintain_engine::inquiry::AskMode;
-use quintain_engine::jobs::{RejudgeWork, RunRequest, Work};
+use quintain_engine::jobs::{GradeWork, RejudgeWork, RunRequest, TraceInput, Work};
+use quintain_engine::models::ModelSettings;
+use quintain_engine::store::RunKind;
 use quintain_evidence::event::Event;
 
 use super::conclude::conclude;
 use super::eval::{Progress, ResumedRun};
+use super::grade::Grading;
+use super::grade_suite::{self, GradeSuite};
+use super::model_args::ModelArgs;
 use super::reports::Show;
 use super::suite::{self, CliError, cli_error};
 use super::{App, job, runs, store};
@@ -17,7 +22,8 @@ use crate::exit::Exit;
 ///
 /// Uses the assertions of the suite as it was, or of other files named with -c, to try an edited
 /// suite on stored responses. Sends nothing to a target. Asks interpreters, web services and models
-/// only what they did not answer in that run. The result is a new run.
+/// only what they did not answer in that run. The traces of a graded run are graded again, with its
+/// metrics or those of -c. The result is a new run.
 ///
 /// Examples:
 ///   quintain rejudge latest
@@ -43,6 +49,8 @@ pub(super) struct Args {
     /// Overwrite snapshots that differ
     #[arg(short, long)]
     update_snapshots: bool,
+    #[command(flatten)]
+    models: ModelArgs,
     /// Exit code when a test fails [default: 100]
     #[arg(long, value_name = "CODE")]
     fail_exit_code: Option<u8>,
@@ -70,6 +78,9 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
 }
 
 async fn again(args: &Args, resumed_run: ResumedRun, app: &App) -> Result<Exit, CliError> {
+    if resumed_run.run.kind == RunKind::Grade {
+        return grade_again(args, resumed_run, app).await;
+    }
     let files = match &args.config[..] {
         [] => resumed_run.files(app)?,
         files => suite::read(files, Vec::new(), app)?,
@@ -79,23 +90,26 @@ async fn again(args: &Args, resumed_run: ResumedRun, app: &App) -> Result<Exit, 
         suite: suite::texts(&files),
         extra_texts: resumed_run.given.text().into_iter().collect(),
         update_snapshots: args.update_snapshots,
-        ask: match (args.offline, args.ask_again) {
-            (true, _) => AskMode::Nothing,
-            (false, true) => AskMode::Again,
-            (false, false) => AskMode::Missing,
-        },
+        ask: args.ask(),
+        models: args.models.settings(app)?,
     };
-    let request =
-        RunRequest { stored: !args.no_write, ..job::request("rejudge", Work::Rejudge(work), app) };
+    let request = RunRequest {
+        stored: !args.no_write,
+        ..job::request("rejudge", Work::Rejudge(Box::new(work)), app)
+    };
     let prepared = job::prepare(&job::jobs(app, Some(resumed_run.store)), request, app).await;
     let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(refusal) => return Ok(job::refused(&refusal, app).1),
     };
     let mut feed = args.show.open(prepared.suite(), app)?;
+    let mut judge_record = args.models.record(app)?;
     app.start_logging(false, false);
     let mut progress = Progress::new(&app.console, true);
     let outcome = job::follow(prepared, app, |event| {
+        if let Some(record) = &mut judge_record {
+            record.event(event);
+        }
         // The phases of a suite are too short to show.
         if !matches!(**event, Event::Phase(_)) {
             progress.event(event, || feed.event(event));
@@ -103,6 +117,49 @@ async fn again(args: &Args, resumed_run: ResumedRun, app: &App) -> Result<Exit, 
     })
     .await
     .map_err(|error| cli_error(error.to_string(), None))?;
-    let written = feed.finish(&app.console);
+    let mut written = feed.finish(&app.console);
+    if let Some(record) = judge_record {
+        written &= record.finish(&app.console);
+    }
     Ok(conclude(&outcome, None, written, args.fail_exit_code, app))
+}
+
+impl Args {
+    fn ask(&self) -> AskMode {
+        match (self.offline, self.ask_again) {
+            (true, _) => AskMode::Nothing,
+            (false, true) => AskMode::Again,
+            (false, false) => AskMode::Missing,
+        }
+    }
+}
+
+/// Grades the stored traces again, with the metrics and the policy of the run or of the files.
+async fn grade_again(args: &Args, run: ResumedRun, app: &App) -> Result<Exit, CliError> {
+    let mut work = GradeWork::of_options(&run.info.options);
+    if !args.config.is_empty() {
+        let GradeSuite { metrics, calls, fail_if, judge, .. } =
+            grade_suite::read(&args.config, app)?;
+        work = GradeWork {
+            metrics,
+            calls,
+            fail_if: fail_if.unwrap_or_default(),
+            models: ModelSettings { judge, ..ModelSettings::default() },
+            ..GradeWork::default()
+        };
+    }
+    work.inputs = vec![TraceInput::Run(run.run.id)];
+    work.ask = args.ask();
+    work.models = args.models.settings(app)?.or(work.models);
+    let grading = Grading {
+        work,
+        store: Some(run.store),
+        stored: !args.no_write,
+        models: &args.models,
+        show: &args.show,
+        save_traces: None,
+        annotate: None,
+        fail_exit_code: args.fail_exit_code,
+    };
+    grading.run(app).await
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use quintain_engine::jobs::{Outcome, ReplayWork, RunRequest, Work, chosen_target};
+use quintain_engine::jobs::{ReplayWork, RunOutcome, RunRequest, Work, chosen_target};
 use quintain_engine::store::{Run, RunKind, Store, StoreError};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::finding::{Confidence, Finding, Standing};
 use quintain_redteam::orders::trial_of;
 use quintain_source::visible;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::eval::ResumedRun;
 use super::redteam::{DestructiveArgs, failed, named};
@@ -18,6 +18,8 @@ use crate::exit::Exit;
 
 /// Minimum length of a fingerprint's prefix; shorter ones match too many findings.
 const MIN_DIGITS: usize = 4;
+/// Maximum number of findings to list if there is no such finding.
+const MAX_LISTED: usize = 10;
 
 /// Check whether a finding still reproduces
 ///
@@ -66,7 +68,8 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
     let fail = |error: StoreError| runs::failed(&error, app);
     let store = store::open(app).await.map_err(fail)?;
     let Some((run, findings)) = sought(&store, args).await.map_err(fail)? else {
-        return Err(missing(args, app));
+        let listed = listed(&store, args).await.map_err(fail)?;
+        return Err(missing(args, &listed, app));
     };
     // A finding about several places is tried at each of them.
     let sought: Vec<Finding> = findings.iter().flat_map(Finding::parts).cloned().collect();
@@ -122,9 +125,9 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
     let tried: Vec<Tried<'_>> = sought.iter().map(|finding| Tried::of(finding, &outcome)).collect();
     print_results(args, &resumed_run.run, &tried, app);
     let is = |wanted: fn(State) -> bool| tried.iter().any(|one| wanted(one.state));
-    Ok(if is(State::works) {
+    Ok(if is(State::is_present) {
         Exit::Failed
-    } else if is(|state| state == State::Untried) {
+    } else if is(|state| state == State::NotAnswered) {
         Exit::Nothing
     } else {
         Exit::Passed
@@ -151,9 +154,27 @@ async fn sought(store: &Store, args: &Args) -> Result<Option<(Run, Vec<Finding>)
     Ok(found.map(|finding| (run, vec![finding])))
 }
 
-fn missing(args: &Args, app: &App) -> Exit {
+/// The ids of the findings of the run that is meant, most severe first.
+async fn listed(store: &Store, args: &Args) -> Result<Vec<String>, StoreError> {
+    let wanted = args.run.as_deref().unwrap_or("latest");
+    let run = match store.find_of(wanted, Some(RunKind::Redteam)).await {
+        Ok(run) => run,
+        Err(StoreError::NoSuchRun { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let findings = store.finding_list(&run).await?;
+    Ok(findings.iter().map(|one| Finding::id_of(&one.fingerprint)).collect())
+}
+
+fn missing(args: &Args, listed: &[String], app: &App) -> Exit {
     let run = args.run.as_deref().unwrap_or("latest");
-    let help = format!("`quintain redteam report {run}` shows the findings of that run");
+    let shown = listed.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if listed.len() > MAX_LISTED { ", ..." } else { "" };
+    let help = if listed.is_empty() {
+        format!("`quintain redteam report {run}` shows the findings of that run")
+    } else {
+        format!("the findings of {run}: {shown}{more} (`quintain redteam report {run}`)")
+    };
     let what = match (&args.finding, &args.run) {
         (Some(finding), Some(run)) => format!("{run} has no finding `{finding}`"),
         (Some(finding), None) => format!("no finding `{finding}`"),
@@ -169,39 +190,50 @@ fn missing(args: &Args, app: &App) -> Exit {
 /// Result of testing a finding again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Works,
+    Vulnerable,
     /// It was confirmed, and did not reproduce every time.
-    NowAndThen,
+    Flaky,
     /// It was suspected, and still is.
     Suspected,
-    Gone,
-    Untried,
+    Fixed,
+    NotAnswered,
 }
 
 impl State {
-    fn works(self) -> bool {
-        matches!(self, Self::Works | Self::NowAndThen | Self::Suspected)
+    const ALL: [Self; 5] =
+        [Self::Vulnerable, Self::Flaky, Self::Suspected, Self::Fixed, Self::NotAnswered];
+
+    fn is_present(self) -> bool {
+        matches!(self, Self::Vulnerable | Self::Flaky | Self::Suspected)
     }
 
-    fn word(self) -> &'static str {
+    fn sentence(self) -> &'static str {
         match self {
-            Self::Works => "still vulnerable",
-            Self::NowAndThen => "sometimes vulnerable",
-            Self::Suspected => "is still suspected",
-            Self::Gone => "fixed",
-            Self::Untried => {
+            Self::NotAnswered => {
                 "could not be tested: the place is missing, or the target did not answer its calls"
             }
+            state => state.words(),
+        }
+    }
+
+    /// For the counts at the end.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Vulnerable => "still vulnerable",
+            Self::Flaky => "sometimes vulnerable",
+            Self::Suspected => "still suspected",
+            Self::Fixed => "fixed",
+            Self::NotAnswered => "not tested",
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Self::Works => "works",
-            Self::NowAndThen => "now-and-then",
+            Self::Vulnerable => "vulnerable",
+            Self::Flaky => "flaky",
             Self::Suspected => "suspected",
-            Self::Gone => "gone",
-            Self::Untried => "untried",
+            Self::Fixed => "fixed",
+            Self::NotAnswered => "not-answered",
         }
     }
 }
@@ -214,19 +246,19 @@ struct Tried<'a> {
 }
 
 impl<'a> Tried<'a> {
-    fn of(finding: &'a Finding, outcome: &'a Outcome) -> Self {
+    fn of(finding: &'a Finding, outcome: &'a RunOutcome) -> Self {
         let report = outcome.summary.redteam.as_ref();
         let findings = report.into_iter().flat_map(|report| &report.findings);
         let mut findings = findings.flat_map(Finding::parts);
         let now = findings.find(|one| one.fingerprint == finding.fingerprint);
         let unlisted = report.is_some_and(|report| report.unreachable.is_some());
         let state = match now {
-            Some(now) if now.confidence == Confidence::Confirmed => State::Works,
+            Some(now) if now.confidence == Confidence::Confirmed => State::Vulnerable,
             Some(_) if finding.confidence == Confidence::Suspected => State::Suspected,
-            Some(_) => State::NowAndThen,
-            None if finding.is_listed() && !unlisted => State::Gone,
-            None if was_tried(finding, &outcome.tried) => State::Gone,
-            None => State::Untried,
+            Some(_) => State::Flaky,
+            None if finding.is_listed() && !unlisted => State::Fixed,
+            None if was_tried(finding, &outcome.tried) => State::Fixed,
+            None => State::NotAnswered,
         };
         Self { finding, now, state }
     }
@@ -234,7 +266,7 @@ impl<'a> Tried<'a> {
     fn json(&self) -> Value {
         json!({
             "finding": self.finding.id, "title": self.finding.title,
-            "works": self.state == State::Works, "state": self.state.name(), "now": self.now,
+            "state": self.state.name(), "now": self.now,
         })
     }
 }
@@ -244,29 +276,31 @@ fn was_tried(finding: &Finding, tried_places: &BTreeSet<(String, String)>) -> bo
 }
 
 fn print_results(args: &Args, run: &Run, tried: &[Tried<'_>], app: &App) {
-    let count = |wanted: fn(State) -> bool| tried.iter().filter(|one| wanted(one.state)).count();
+    let count = |state: State| tried.iter().filter(|one| one.state == state).count();
     let is_list = args.all || tried.len() > 1;
-    let works = count(State::works);
-    let gone = count(|state| state == State::Gone);
-    let untried = count(|state| state == State::Untried);
     if args.json {
         let all: Vec<Value> = tried.iter().map(Tried::json).collect();
-        app.console.json(&match all.first().filter(|_| !is_list) {
-            Some(only) => only.clone(),
-            None => json!({
-                "run": run.id, "findings": all,
-                "summary": {"works": works, "gone": gone, "untried": untried},
-            }),
-        });
+        let only = all.first().filter(|_| !is_list).cloned();
+        app.console.json(&only.unwrap_or_else(|| {
+            let counts = State::ALL.map(|state| (state.name().to_owned(), count(state).into()));
+            json!({"run": run.id, "findings": all, "summary": Map::from_iter(counts)})
+        }));
         return;
     }
     for Tried { finding, state, .. } in tried {
         let by_design =
             if Standing::of(finding) == Standing::ByDesign { " (by design)" } else { "" };
         let title = visible(&finding.title);
-        app.console.out(&format!("{} {title}: {}{by_design}", finding.id, state.word()));
+        app.console.out(&format!("{} {title}: {}{by_design}", finding.id, state.sentence()));
     }
     if is_list {
-        app.console.out(&format!("{works} still vulnerable, {gone} fixed, {untried} not tested"));
+        // These three are always listed, so that a 0 is visible.
+        let always = [State::Vulnerable, State::Fixed, State::NotAnswered];
+        let counts = State::ALL.into_iter().filter_map(|state| {
+            let number = count(state);
+            let is_shown = number > 0 || always.contains(&state);
+            is_shown.then(|| format!("{number} {}", state.words()))
+        });
+        app.console.out(&counts.collect::<Vec<_>>().join(", "));
     }
 }

@@ -56,6 +56,11 @@ pub(in crate::cli) struct Show {
 }
 
 impl Show {
+    /// Whether standard output shows the cases.
+    pub(in crate::cli) fn shows_cases(&self, app: &App) -> bool {
+        self.json || (!self.no_table && !app.quiet)
+    }
+
     /// Opens all reports; those of the suite only if the command line names none.
     pub(in crate::cli) fn open(
         &self,
@@ -75,11 +80,8 @@ impl Show {
                 feed.suite_file(output, opened, app)?;
             }
         }
-        let shown = if self.json {
-            Some("json")
-        } else {
-            (!self.no_table && !app.quiet).then_some("console")
-        };
+        let shown =
+            if self.json { Some("json") } else { self.shows_cases(app).then_some("console") };
         if let Some(reporter) = shown.and_then(find) {
             let mut options = options(app);
             options.max_cell = self.table_cell_max_length.unwrap_or(options.max_cell);

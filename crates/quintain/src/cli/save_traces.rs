@@ -1,10 +1,12 @@
 //! Writes the traces of a run to a file, in our format or in deepeval's.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use quintain_evidence::result::CaseResult;
+use quintain_evidence::result::{CaseResult, CaseStatus};
+use quintain_grade::readers::stored_run;
 use quintain_grade::writers::{self, Writer};
 
 use super::App;
@@ -30,9 +32,16 @@ impl SavedTraces {
     }
 
     pub(super) fn add(&mut self, case: &CaseResult) {
-        let Some(trace) = &case.evidence.trace else { return };
+        // The exchanges of a case make a conversation; a record that could not be read has neither.
+        let trace = match &case.evidence.trace {
+            Some(trace) => Cow::Borrowed(&**trace),
+            None if case.status == CaseStatus::Errored && case.evidence.exchanges.is_empty() => {
+                return;
+            }
+            None => Cow::Owned(stored_run::trace_of(case)),
+        };
         if self.failed.is_none() {
-            self.failed = self.writer.write(trace, &mut self.out).err();
+            self.failed = self.writer.write(&trace, &mut self.out).err();
         }
     }
 

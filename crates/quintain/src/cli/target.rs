@@ -4,11 +4,13 @@ mod given;
 
 use std::path::PathBuf;
 
-use quintain_engine::jobs::{Refusal, TargetRequest, adjust, choose, quoted};
+use quintain_engine::jobs::{
+    ChosenTarget, Refusal, TargetRequest, adjust, choose, choose_attacked, quoted,
+};
 use quintain_engine::secrets::learn_launch;
 use quintain_engine::{OpenError, Sessions, World};
 use quintain_evidence::connection::{Auth, Launch, McpTarget};
-use quintain_suite::suite::{Consent, Needed, Purpose, SuiteFile};
+use quintain_suite::suite::{Needed, Purpose, SuiteFile};
 use serde_json::json;
 
 pub(super) use self::given::Given;
@@ -91,27 +93,42 @@ impl TargetArgs {
         Ok((target, world))
     }
 
-    /// The same, with the suite that names the target, if there is one. Without consent no code of the suite runs.
-    pub(super) fn resolve_with_suite(
+    /// The target of an attack as it is written in the suite, without variables replaced.
+    pub(super) fn read_attacked(
         &self,
-        consent: Option<Consent>,
         app: &App,
         as_json: bool,
-    ) -> Result<(McpTarget, World, Option<LoadedSuite>), Exit> {
-        let read = Purpose::Read(Needed::TargetAndIdentities(self.chosen()));
-        let purpose = consent.map_or(read, Purpose::Run);
-        self.prepare(self.find(purpose, app), app, as_json)
+    ) -> Result<(ChosenTarget, Option<LoadedSuite>), Exit> {
+        let purpose = Purpose::Read(Needed::Nothing);
+        let (target, _, opened) = self.resolve_attacked(purpose, app, as_json)?;
+        Ok((target, opened))
     }
 
-    /// The target as it is written in the suite, without variables replaced.
-    pub(super) fn read(
+    /// The target of an attack, the environment of the run, and the suite that names the target.
+    pub(super) fn resolve_attacked(
         &self,
+        purpose: Purpose<'_>,
         app: &App,
         as_json: bool,
-    ) -> Result<(McpTarget, Option<LoadedSuite>), Exit> {
-        let found = self.find(Purpose::Read(Needed::Nothing), app);
-        let (target, _, opened) = self.prepare(found, app, as_json)?;
-        Ok((target, opened))
+    ) -> Result<(ChosenTarget, World, Option<LoadedSuite>), Exit> {
+        let found = self.opened(purpose, app).and_then(|opened| {
+            let suite = opened.as_ref().map(|opened| &opened.suite);
+            let target = choose_attacked(&self.request()?, suite).map_err(refused)?;
+            Ok((target, opened))
+        });
+        match found {
+            Ok((ChosenTarget::Mcp(target), opened)) => {
+                let (target, world, opened) = self.prepare(Ok((*target, opened)), app, as_json)?;
+                Ok((ChosenTarget::Mcp(Box::new(target)), world, opened))
+            }
+            Ok((target, opened)) => {
+                let world = self.world(app);
+                Ok((target, world, opened))
+            }
+            Err(wrong) => self.prepare(Err(wrong), app, as_json).map(|(target, world, opened)| {
+                (ChosenTarget::Mcp(Box::new(target)), world, opened)
+            }),
+        }
     }
 
     /// The arguments of a stored run, with the options of this command line on top. If this command line names a
@@ -158,15 +175,19 @@ impl TargetArgs {
             Exit::Usage
         })?;
         app.start_logging(target.debug.unwrap_or(false), target.verbose.unwrap_or(false));
-        let world = World {
+        Ok((target, self.world(app), opened))
+    }
+
+    /// The environment of a run.
+    fn world(&self, app: &App) -> World {
+        World {
             env: app.context.env.clone().into(),
             state_dir: app.context.state_dir(),
             request_timeout: app.context.request_timeout(),
             stored_auth_only: self.stored_auth_only,
             redactor: app.redactor.clone(),
             ..World::default()
-        };
-        Ok((target, world, opened))
+        }
     }
 
     /// Words that name the same target on another command line, else start it with `launch`. Values may be secret, so
@@ -241,23 +262,30 @@ impl TargetArgs {
         purpose: Purpose<'_>,
         app: &App,
     ) -> Result<(McpTarget, Option<LoadedSuite>), CliError> {
-        let files = self.files(app)?;
-        let opened = if files.is_empty() {
-            None
-        } else {
-            Some(suite::understand(files, &app.context.env, purpose, app)?)
-        };
+        let opened = self.opened(purpose, app)?;
         let target = choose(&self.request()?, opened.as_ref().map(|opened| &opened.suite));
-        let target = target.map_err(|refusal| match refusal {
-            Refusal::Usage { what, help } => cli_error(what, help),
-            other => cli_error(other.to_string(), None),
-        })?;
-        Ok((target, opened))
+        Ok((target.map_err(refused)?, opened))
+    }
+
+    /// The suite that names the target, if there is one.
+    fn opened(&self, purpose: Purpose<'_>, app: &App) -> Result<Option<LoadedSuite>, CliError> {
+        let files = self.files(app)?;
+        if files.is_empty() {
+            return Ok(None);
+        }
+        suite::understand(files, &app.context.env, purpose, app).map(Some)
     }
 
     /// The command line overrides the suite.
     fn adjust(&self, target: &mut McpTarget) -> Result<(), CliError> {
         adjust(&self.request()?, target).map_err(|what| cli_error(what, None))
+    }
+}
+
+fn refused(refusal: Refusal) -> CliError {
+    match refusal {
+        Refusal::Usage { what, help } => cli_error(what, help),
+        other => cli_error(other.to_string(), None),
     }
 }
 

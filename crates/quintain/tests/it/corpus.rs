@@ -4,8 +4,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
@@ -74,16 +75,57 @@ fn refusal(exit: i32, errors: &str) -> Vec<(String, String)> {
     vec![("refusal".to_owned(), format!("the suite is accepted, exit {exit}\n{errors}"))]
 }
 
+/// A scripted model, which is stopped when it is dropped.
+struct Judge {
+    process: Child,
+    url: String,
+}
+
+impl Judge {
+    /// Starts the model, if the case has a file `judge`.
+    fn of(case: &Path) -> Result<Option<Self>, Failed> {
+        if !case.join("judge").is_file() {
+            return Ok(None);
+        }
+        let script = case.parent().unwrap_or(case).join("judge.py");
+        let mut command = Command::new("python3");
+        command.arg(script).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = command.spawn()?;
+        let mut url = String::new();
+        if let Some(stdout) = process.stdout.take() {
+            BufReader::new(stdout).read_line(&mut url)?;
+        }
+        Ok(Some(Self { process, url: url.trim().to_owned() }))
+    }
+}
+
+impl Drop for Judge {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 fn run(case: &Path) -> Result<(Option<Value>, i32, String), Failed> {
     let out = tempfile::tempdir()?;
+    let judge = Judge::of(case)?;
+    let url = judge.as_ref().map(|judge| judge.url.as_str()).unwrap_or_default();
     let file: PathBuf = out.path().join("out.json");
     let args = fs::read_to_string(case.join("args"));
     let args = args.unwrap_or_else(|_| "-c\npromptfooconfig.yaml".to_owned());
     let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    command.arg("eval").args(args.lines()).args(["--no-write", "--no-table", "-o"]).arg(&file);
+    command
+        .arg("eval")
+        .args(args.lines())
+        .args(["--no-write", "--no-table", "--no-cache", "-o"])
+        .arg(&file);
     command.current_dir(case).env_clear().env("NO_COLOR", "1").env("HOME", out.path());
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    if !url.is_empty() {
+        command.env("JUDGE_URL", url);
+    }
     if let Ok(env) = fs::read_to_string(case.join("env")) {
+        let env = env.replace("$JUDGE_URL", url);
         command.envs(env.lines().filter_map(|line| line.split_once('=')));
     }
     let output = command.output()?;

@@ -5,6 +5,7 @@
 mod again;
 mod budgets;
 mod case;
+mod claims;
 mod codes;
 mod commands;
 mod corpus;
@@ -12,7 +13,9 @@ mod destructive;
 mod escapes;
 mod examples;
 mod harm;
+mod interrupted;
 mod limits;
+mod models;
 mod normal;
 mod pages;
 mod practice;
@@ -51,9 +54,12 @@ fn main() -> ExitCode {
     trials.extend(harm::trials());
     trials.extend(destructive::trials());
     trials.extend(budgets::trials());
+    trials.extend(interrupted::trials());
+    trials.extend(claims::trials());
     trials.extend(stranger::trials());
     trials.extend(escapes::trials());
     trials.extend(unanswered::trials());
+    trials.extend(models::trials());
     trials.extend(record::trials());
     trials.extend(secrets::trials());
     match find(&folder) {

@@ -67,14 +67,14 @@ fn next_commands() -> Result<(), Failed> {
     let folder = folder()?;
     let noted = text(&demo(&["--no-attack"], folder.path())?.stderr);
     let commands: Vec<&str> = noted.lines().skip_while(|line| *line != "next:").skip(1).collect();
-    let [eval, attack, init] = commands[..] else {
+    let [eval, attack, grade] = commands[..] else {
         return Err(format!("expected three commands:\n{noted}").into());
     };
     // An attack with findings exits with the code of a failed test.
     for (line, code, proof) in [
         (eval, 0, "9 passed, 0 failed"),
         (attack, 100, "check_gateway.host"),
-        (init, 0, "my-suite/quintain.yaml"),
+        (grade, 100, "tool.unknown"),
     ] {
         let output = ready(Command::new("sh").args(["-c", line]), folder.path()).output()?;
         let (told, noted) = (text(&output.stdout), text(&output.stderr));

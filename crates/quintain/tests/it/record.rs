@@ -6,6 +6,7 @@ mod own_client;
 mod peers;
 mod replay;
 mod stdio;
+mod stdio_ends;
 mod upstream;
 
 use std::fs;
@@ -29,6 +30,7 @@ const CANARY: &str = "canary+9Qx7/Zt4Kw2m";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = stdio::trials();
+    trials.extend(stdio_ends::trials());
     trials.extend(http::trials());
     trials.extend(replay::trials());
     trials.extend(install::trials());
@@ -52,10 +54,6 @@ fn capture(path: &Path) -> Result<Vec<Value>, Failed> {
         return Err("the last line is cut".into());
     }
     let parse = |line: &str| -> Result<Value, Failed> {
-        // Some lines are nested too deeply for a tree.
-        if line.contains(&"[".repeat(200)) {
-            return Ok(Value::from(line));
-        }
         serde_json::from_str(line).map_err(|error| format!("{error}: {line:.200}").into())
     };
     text.lines().map(parse).collect()

@@ -30,7 +30,7 @@ struct Server {
     /// The arguments; `{root}` is the folder that the server may use.
     args: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
-    ground: Ground,
+    folder: FolderContent,
 }
 
 enum Program {
@@ -39,7 +39,7 @@ enum Program {
 }
 
 /// The contents of the server's folder.
-enum Ground {
+enum FolderContent {
     Empty,
     Files,
     Repository,
@@ -51,42 +51,42 @@ const SERVERS: [Server; 6] = [
         program: Program::Node("@modelcontextprotocol/server-everything/dist/index.js"),
         args: &["stdio"],
         env: &[],
-        ground: Ground::Empty,
+        folder: FolderContent::Empty,
     },
     Server {
         name: "memory",
         program: Program::Node("@modelcontextprotocol/server-memory/dist/index.js"),
         args: &[],
         env: &[("MEMORY_FILE_PATH", "{root}/memory.json")],
-        ground: Ground::Empty,
+        folder: FolderContent::Empty,
     },
     Server {
         name: "filesystem",
         program: Program::Node("@modelcontextprotocol/server-filesystem/dist/index.js"),
         args: &["{root}"],
         env: &[],
-        ground: Ground::Files,
+        folder: FolderContent::Files,
     },
     Server {
         name: "sequential-thinking",
         program: Program::Node("@modelcontextprotocol/server-sequential-thinking/dist/index.js"),
         args: &[],
         env: &[],
-        ground: Ground::Empty,
+        folder: FolderContent::Empty,
     },
     Server {
         name: "time",
         program: Program::Python("mcp-server-time"),
         args: &[],
         env: &[],
-        ground: Ground::Empty,
+        folder: FolderContent::Empty,
     },
     Server {
         name: "git",
         program: Program::Python("mcp-server-git"),
         args: &["--repository", "{root}"],
         env: &[],
-        ground: Ground::Repository,
+        folder: FolderContent::Repository,
     },
 ];
 
@@ -138,7 +138,7 @@ fn attack(server: &Server) -> Result<Vec<String>, Failed> {
     for folder in ["data", "home", "tmp", "work"] {
         fs::create_dir(scratch.join(folder))?;
     }
-    server.ground.lay(&root, &scratch)?;
+    server.folder.write(&root, &scratch)?;
     let (program, installed) = server.start()?;
     let around = [scratch.as_path(), installed.as_path()];
     let before = around.map(|folder| files(folder, &root));
@@ -220,14 +220,14 @@ fn faults(report: &Value, exit: Option<i32>) -> Vec<String> {
             faults.push(format!("no phase {phase}: {ran:?}"));
         }
     }
-    if !list("attacks").iter().any(|attack| attack["bouts"].as_u64().is_some_and(|n| n > 0)) {
+    if !list("attacks").iter().any(|attack| attack["trials"].as_u64().is_some_and(|n| n > 0)) {
         faults.push("nothing was attacked".to_owned());
     }
     faults
 }
 
-impl Ground {
-    fn lay(&self, root: &Path, scratch: &Path) -> Result<(), String> {
+impl FolderContent {
+    fn write(&self, root: &Path, scratch: &Path) -> Result<(), String> {
         let write = |name: &str, text: &str| {
             fs::write(root.join(name), text).map_err(|error| error.to_string())
         };

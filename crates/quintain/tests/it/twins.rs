@@ -22,12 +22,35 @@ pub(crate) fn trials() -> Vec<Trial> {
     let names = twins.into_iter().filter_map(|twin| Some(twin["name"].as_str()?.to_owned()));
     let one =
         |name: String| Trial::test(format!("twins::{name}"), move || always(|| deviations(&name)));
-    names.map(one).chain([there]).collect()
+    names.map(one).chain([there]).chain(models()).collect()
+}
+
+/// The scripted models, vulnerable and not.
+fn models() -> Vec<Trial> {
+    let list = repository().join("crates/quintain/tests/twins/models/models.json");
+    let list: Value =
+        serde_json::from_str(&fs::read_to_string(list).unwrap_or_default()).unwrap_or_default();
+    let names = ["weaknesses", "clean"].iter().filter_map(|key| list[*key].as_array()).flatten();
+    let names: Vec<String> = names.filter_map(|name| Some(name.as_str()?.to_owned())).collect();
+    let count = names.len();
+    let there = Trial::test("models::there_are_some", move || {
+        if count > 0 { Ok(()) } else { Err("no list of models found".into()) }
+    });
+    let one = |name: String| {
+        Trial::test(format!("models::{name}"), move || {
+            always(|| measured("measure_models.py", &name))
+        })
+    };
+    names.into_iter().map(one).chain([there]).collect()
 }
 
 /// The deviations from the list, one per line.
 fn deviations(name: &str) -> Result<Vec<String>, Failed> {
-    let script = repository().join("crates/quintain/tests/twins/measure.py");
+    measured("measure.py", name)
+}
+
+fn measured(script: &str, name: &str) -> Result<Vec<String>, Failed> {
+    let script = repository().join("crates/quintain/tests/twins").join(script);
     let mut command = Command::new("python3");
     command.arg(script).args(["--quintain", env!("CARGO_BIN_EXE_quintain"), name]);
     let output = command.output()?;

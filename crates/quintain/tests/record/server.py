@@ -49,7 +49,8 @@ for line in sys.stdin.buffer:
         sys.exit(3)
     elif method == "garbage":
         write(b"\xff\xfe\x00garbage\n\n   \n")
-        write(b'{"deep":' + b"[" * 3000 + b"]" * 3000 + b',"big":1e400,"lone":"\\ud800"}\n')
+        write(b'{"deep":' + b"[" * 3000 + b"]" * 3000 + b"}\n")
+        write(b'{"big":1e40,"lone":"\\ud83d\\ude00"}\n')
     elif method == "long":
         write(b'{"jsonrpc":"2.0","id":%s,"result":{"text":"%s"}}\n' % (number, b"y" * message["params"]["size"]))
         continue

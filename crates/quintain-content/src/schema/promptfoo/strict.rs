@@ -6,49 +6,17 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::formats;
+use super::words::ORDER;
 
-const KEYWORDS: &[&str] = &[
+/// The keywords that check nothing, or belong to another one; the others are in [`ORDER`].
+const OTHER_KEYWORDS: &[&str] = &[
     "$schema",
     "$id",
     "$defs",
     "$vocabulary",
     "$comment",
-    "$ref",
     "definitions",
-    "maximum",
-    "minimum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "multipleOf",
-    "maxLength",
-    "minLength",
-    "pattern",
-    "format",
-    "maxItems",
-    "minItems",
-    "uniqueItems",
-    "items",
-    "additionalItems",
-    "contains",
-    "maxProperties",
-    "minProperties",
-    "required",
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "propertyNames",
-    "dependencies",
-    "type",
     "nullable",
-    "const",
-    "enum",
-    "not",
-    "anyOf",
-    "oneOf",
-    "allOf",
-    "if",
-    "then",
-    "else",
     "formatMinimum",
     "formatMaximum",
     "formatExclusiveMinimum",
@@ -97,6 +65,10 @@ pub(super) fn check_kind(schema: &Value) -> Result<(), String> {
     }
 }
 
+fn is_keyword(key: &str) -> bool {
+    ORDER.contains(&key) || OTHER_KEYWORDS.contains(&key)
+}
+
 pub(super) fn check_keywords(schema: &Value) -> Result<(), String> {
     Walk { root: schema, seen: HashSet::new() }.schema(schema, "#", 0)
 }
@@ -113,7 +85,7 @@ impl<'s> Walk<'s> {
         if depth > MAX_DEPTH {
             return Ok(());
         }
-        if let Some(unknown) = map.keys().find(|key| !KEYWORDS.contains(&key.as_str())) {
+        if let Some(unknown) = map.keys().find(|key| !is_keyword(key)) {
             return Err(format!("strict mode: unknown keyword: \"{unknown}\""));
         }
         let has = |key: &str| map.contains_key(key);

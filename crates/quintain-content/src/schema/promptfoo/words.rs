@@ -9,7 +9,7 @@ use crate::json_value::pointer_key;
 use crate::text::js;
 
 /// In which order ajv looks at the keywords of one schema.
-const ORDER: &[&str] = &[
+pub(super) const ORDER: &[&str] = &[
     "$ref",
     "type",
     "maximum",

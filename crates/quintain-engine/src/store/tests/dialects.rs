@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use sqlx::Executor as _;
 
 use super::*;
-use crate::store::tests::upgrade::VERSION_2;
+use crate::store::tests::upgrade::{VERSION_2, VERSION_3};
 
 #[test]
 fn statements_are_in_their_files_only() {
@@ -48,9 +48,9 @@ const VALUES: &[(&str, &str)] = &[
     ("PUT_TRIAL", "1, 'sql-injection', 'p', 0, '\\x00'"),
     ("INSERT_FINDING", "1, 0, false, 'abcd', 'r', 'high', 'confirmed', 't', '\\x00'"),
     ("INSERT_FINGERPRINT", "1, 0, 'abcd'"),
-    ("PUT_ANSWER", "1, 'k', NULL, 0.5, 1.0, '\\x00'"),
-    ("PUT_TRACE", "1, 0, 'n', '\\x00'"),
-    ("PUT_SCORE", "1, 0, 'm', NULL, true, '\\x00'"),
+    ("PUT_ANSWER", "1, -1, 'k', 'model', NULL, 0.5, 1.0, '\\x00'"),
+    ("PUT_TRACE", "1, 0, 'n', NULL, 2"),
+    ("PUT_SCORE", "1, 0, 'm', NULL, true"),
     ("PUT_EVENT", "1, 0, '\\x00'"),
 ];
 
@@ -103,8 +103,12 @@ fn postgresql_understands_every_statement_and_the_migration() {
         );
         return;
     };
-    server.run("fresh", &script(&[schema::TABLES, schema::THIRD]));
-    server.run("upgraded", &script(&[VERSION_2, migration::RENAME, schema::THIRD]));
+    server.run("fresh", &script(&[schema::TABLES, schema::THIRD, schema::FOURTH]));
+    let upgraded = [VERSION_2, migration::RENAME, schema::THIRD, schema::FOURTH];
+    server.run("upgraded", &script(&upgraded));
+    let third = [schema::TABLES, schema::THIRD, schema::FOURTH, VERSION_3];
+    let fourth = [migration::REPLACE, schema::FOURTH, migration::REFILL];
+    server.run("upgraded_from_3", &script(&[&third[..], &fourth[..]].concat()));
 }
 
 /// A temporary PostgreSQL server that listens on a socket in a folder.

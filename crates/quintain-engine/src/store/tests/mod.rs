@@ -15,7 +15,7 @@ use std::time::Duration;
 use quintain_evidence::event::{Column, RunInfo};
 use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::response::Response;
-use quintain_evidence::result::{CaseResult, CaseStatus, Place, PromptText, TargetName};
+use quintain_evidence::result::{CaseResult, CaseStatus, PromptText, SourcePlace, TargetName};
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_wire::redact::Redactor;
 use serde_json::{Map, json};
@@ -76,7 +76,7 @@ fn case(ordinal: usize, status: CaseStatus) -> CaseResult {
         description: Some(format!("case {ordinal}")),
         vars,
         test: json!({"assert": [{"type": "is-json"}]}),
-        place: Some(Place { file: "suite.yaml".into(), line: 3, column: 1 }),
+        place: Some(SourcePlace { file: "suite.yaml".into(), line: 3, column: 1 }),
         status,
         score: 0.75,
         named_scores: BTreeMap::from([("m".to_owned(), 0.5)]),

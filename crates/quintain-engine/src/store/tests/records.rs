@@ -71,44 +71,50 @@ pub(super) fn answer(key: &str, content: &str) -> AnswerRecord {
 }
 
 #[tokio::test]
-async fn answers_are_stored_once_per_question() {
+async fn answers_of_no_case_are_stored_once_per_question() {
     let (store, _directory) = store().await;
-    let writer = begin(&store, &info("eval-a", DAY));
+    let writer = begin(&store, &info("redteam-a", DAY));
     for one in [answer("a", "first"), answer("b", "other"), answer("a", "second")] {
         writer.answer(&one).await;
     }
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
-    let run = store.find("eval-a").await.unwrap();
-    let all = [answer("a", "second"), answer("b", "other")];
-    assert_eq!(store.answers(&run).await.unwrap(), all);
+    let run = store.find("redteam-a").await.unwrap();
+    let stored = store.answers(&run).await.unwrap();
+    let records: Vec<_> = stored.iter().filter_map(|one| one.record.clone()).collect();
+    assert_eq!(records, [answer("a", "second"), answer("b", "other")]);
+    assert_eq!((stored[0].case, stored[0].kind.as_str()), (None, "web"));
+    assert_eq!(stored[0].model.as_deref(), Some("judge"));
 }
 
+/// The rows point at the cases, which have the records.
 #[tokio::test]
-async fn traces_and_scores_come_back() {
+async fn answers_traces_and_scores_of_cases_are_rows() {
     let (store, _directory) = store().await;
-    let writer = begin(&store, &info("eval-a", DAY));
-    let trace = |ordinal: usize| TraceRecord {
-        ordinal,
-        name: format!("conversation {ordinal}"),
-        content: json!({"turns": vec!["turn"; 500]}),
+    let writer = begin(&store, &info("grade-a", DAY));
+    let metric = |name: &str, score: Option<f64>| {
+        json!({"name": name, "score": score, "success": score.map(|score| score > 0.5),
+            "threshold": 0.5, "reason": null, "findings": []})
     };
-    let score = |metric: &str, score, passed| ScoreRecord {
-        ordinal: 0,
-        metric: metric.into(),
-        score,
-        passed,
-        content: json!({"reason": "because"}),
-    };
-    let scores = [score("a", Some(0.5), Some(false)), score("b", None, None)];
-    writer.trace(&trace(1)).await;
-    writer.trace(&trace(0)).await;
-    for score in &scores {
-        writer.score(score).await;
+    for (at, score) in [(0, Some(0.5)), (1, Some(1.0)), (2, None)] {
+        let mut case = case(at, CaseStatus::Passed);
+        case.evidence.answers = vec![answer("a", "yes"), answer("b", "no")];
+        let graded = json!({"name": format!("trace {at}"), "success": true, "findings": [],
+            "metrics": [metric("task", score), metric("tools", Some(0.0))]});
+        case.graded = serde_json::from_value(graded).unwrap();
+        writer.case(&shared(case)).await;
     }
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
-    let run = store.find("eval-a").await.unwrap();
-    assert_eq!(store.traces(&run).await.unwrap(), [trace(0), trace(1)]);
-    assert_eq!(store.scores(&run).await.unwrap(), scores);
+    let run = store.find("grade-a").await.unwrap();
+    let answers = store.answers(&run).await.unwrap();
+    assert_eq!(answers.len(), 6);
+    assert_eq!((answers[5].case, &answers[5].record), (Some(2), &None));
+    let totals = store.answer_totals(&run).await.unwrap();
+    assert_eq!((totals.len(), totals[0].count, totals[0].cost), (1, 6, Some(1.5)));
+    let means = store.mean_scores(&run).await.unwrap();
+    let means: Vec<_> = means.iter().map(|one| (&*one.metric, one.score, one.count)).collect();
+    assert_eq!(means, [("task", Some(0.75), 2), ("tools", Some(0.0), 3)]);
+    assert_eq!(store.trace_named(&run, "trace 1").await.unwrap(), Some(1));
+    assert_eq!(store.trace_named(&run, "trace 9").await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -35,7 +35,13 @@ async fn no_column_of_any_table_contains_a_secret() {
     };
     let run = NewRun { suite: &[suite], owner: CANARY, ..new(&info) };
     let writer = store.start(run, &redactor);
-    writer.case(&shared(case_with_canaries())).await;
+    let mut case = case_with_canaries();
+    case.evidence.answers = vec![records::answer(CANARY, CANARY)];
+    let metric = json!({"name": CANARY, "score": null, "success": null, "threshold": 0.5,
+        "reason": CANARY, "findings": []});
+    let graded = json!({"name": CANARY, "success": true, "findings": [], "metrics": [metric]});
+    case.graded = serde_json::from_value(graded).unwrap();
+    writer.case(&shared(case)).await;
     let surface: Surface = serde_json::from_value(surface_with_canaries()).unwrap();
     writer.surfaces(CANARY, &[(CANARY.to_owned(), surface)]).await;
     let call = ToolCall { tool: CANARY.into(), args: Map::new(), server: Some(CANARY.into()) };
@@ -43,15 +49,17 @@ async fn no_column_of_any_table_contains_a_secret() {
     let key = TrialKey { attack: CANARY.into(), place: CANARY.into(), nth: 0 };
     let place = Place::Tool { server: CANARY.into(), tool: CANARY.into() };
     let state = TrialState::Answered;
-    let record = TrialRecord { key, place, attempts: 1, hit: true, findings: Vec::new(), state };
+    let record = TrialRecord {
+        key,
+        place,
+        attempts: 1,
+        hit: true,
+        findings: Vec::new(),
+        state,
+        prompts: None,
+    };
     writer.trial(&record).await;
-    let content = json!({CANARY: CANARY});
     writer.answer(&records::answer(CANARY, CANARY)).await;
-    let name = CANARY.to_owned();
-    writer.trace(&TraceRecord { ordinal: 0, name, content: content.clone() }).await;
-    let (metric, score, passed) = (CANARY.to_owned(), None, None);
-    let score = ScoreRecord { ordinal: 0, metric, score, passed, content: content.clone() };
-    writer.score(&score).await;
     let event = Event::Warning(CANARY.to_owned());
     let event = RunEvent { run: "eval-a".into(), sequence: 1, event };
     writer.event_log().push(&event, &redactor).unwrap();
@@ -122,7 +130,13 @@ async fn a_masked_result_can_be_read_again() {
     let redactor = Redactor::default();
     redactor.learn(&SecretString::from(CANARY));
     let writer = store.start(new(&info("eval-a", "2026-01-01T00:00:00Z")), &redactor);
-    writer.case(&shared(case_with_canaries())).await;
+    let mut case = case_with_canaries();
+    case.evidence.answers = vec![records::answer(CANARY, CANARY)];
+    let metric = json!({"name": CANARY, "score": null, "success": null, "threshold": 0.5,
+        "reason": CANARY, "findings": []});
+    let graded = json!({"name": CANARY, "success": true, "findings": [], "metrics": [metric]});
+    case.graded = serde_json::from_value(graded).unwrap();
+    writer.case(&shared(case)).await;
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     let run = store.find("eval-a").await.unwrap();
     let read = store.case(&run, 0).await.unwrap().unwrap();

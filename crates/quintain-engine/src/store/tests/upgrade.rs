@@ -1,4 +1,4 @@
-//! Migrating a store from version 2 to 3 keeps all data.
+//! Migrating a store of an earlier version keeps all data.
 
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
@@ -132,7 +132,16 @@ async fn a_store_of_version_2_keeps_everything() {
         let run = store.find(id).await.unwrap();
         let told = serde_json::to_value(store.info(&run).await.unwrap()).unwrap();
         assert_eq!(told, pack::json::<Value>("info", info).unwrap());
-        let before = summary.as_ref().map(|packed| pack::json::<Value>("summary", packed).unwrap());
+        let mut before =
+            summary.as_ref().map(|packed| pack::json::<Value>("summary", packed).unwrap());
+        // This key has another name now.
+        let attacks = before.as_mut().and_then(|before| before.pointer_mut("/redteam/attacks"));
+        for attack in attacks.and_then(Value::as_array_mut).into_iter().flatten() {
+            let attack = attack.as_object_mut().unwrap();
+            let renamed = std::mem::take(attack).into_iter();
+            let name = |key: String| if key == "bouts" { "trials".to_owned() } else { key };
+            attack.extend(renamed.map(|(key, value)| (name(key), value)));
+        }
         let after = store.summary(&run).await.unwrap();
         assert_eq!(after.map(|after| serde_json::to_value(after).unwrap()), before, "{id}");
         store.cases(&run).try_collect::<Vec<_>>().await.unwrap();
@@ -189,4 +198,52 @@ async fn a_migrated_store_has_the_tables_of_a_new_one() {
     let run = migrated.find("redteam-e3g").await.unwrap();
     migrated.delete(std::slice::from_ref(&run)).await.unwrap();
     assert!(migrated.finding_list(&run).await.unwrap().is_empty(), "references still cascade");
+}
+
+/// The tables that version 3 had instead of those of today.
+pub(super) const VERSION_3: &[&str] = &[
+    "DROP TABLE answers",
+    "DROP TABLE traces",
+    "DROP TABLE scores",
+    "ALTER TABLE runs DROP COLUMN duration_ms",
+    "ALTER TABLE runs DROP COLUMN findings",
+    "CREATE TABLE answers (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        key TEXT NOT NULL,
+        model TEXT,
+        cost DOUBLE PRECISION,
+        duration_ms DOUBLE PRECISION NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (run, key)
+    )",
+    "CREATE TABLE traces (run BIGINT NOT NULL, content BYTEA NOT NULL)",
+    "CREATE TABLE scores (run BIGINT NOT NULL, content BYTEA NOT NULL)",
+    "UPDATE program SET version = 3",
+];
+
+#[tokio::test]
+async fn version_3_keeps_its_answers_and_gets_the_columns_of_lists() {
+    let (store, directory) = store().await;
+    let info = info("redteam-a", "2026-01-01T00:00:00Z");
+    let run = NewRun { kind: RunKind::Redteam, ..new(&info) };
+    let writer = store.start(run, &Redactor::default());
+    writer.answer(&records::answer("a", "first")).await;
+    let attacked = Summary { duration_ms: 12.0, ..records::attacked(&["aaaa1", "bbbb2", "cccc3"]) };
+    writer.finish(&attacked, RunEnd::Finished).await.unwrap();
+    let packed: Vec<u8> =
+        sqlx::query_scalar("SELECT content FROM answers").fetch_one(&store.pool).await.unwrap();
+    let before = store.find("redteam-a").await.unwrap();
+    for statement in VERSION_3 {
+        sqlx::query(*statement).execute(&store.pool).await.unwrap();
+    }
+    let insert = "INSERT INTO answers (run, key, model, cost, duration_ms, content)
+        VALUES ($1, 'a', 'judge', 0.25, 12.0, $2)";
+    sqlx::query(insert).bind(before.number).bind(packed).execute(&store.pool).await.unwrap();
+    store.close().await;
+    let store = Store::open(directory.path()).await.unwrap();
+    let run = store.find("redteam-a").await.unwrap();
+    assert_eq!(run, before);
+    assert_eq!((run.duration_ms, run.findings), (Some(12), Some(2)));
+    let answers = store.answers(&run).await.unwrap();
+    assert_eq!(answers[0].record, Some(records::answer("a", "first")));
 }

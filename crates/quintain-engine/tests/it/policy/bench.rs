@@ -213,16 +213,31 @@ impl Bench {
     ) -> String {
         tell(&self.jobs(store), work, policy).await
     }
+
+    /// The same for another owner.
+    pub(crate) async fn submit_as(
+        &self,
+        owner: &str,
+        work: Work,
+        policy: &Policy,
+        store: Option<&Store>,
+    ) -> String {
+        tell_as(owner, &self.jobs(store), work, policy).await
+    }
 }
 
 /// The same of a job that runs somewhere.
 pub(crate) async fn tell(jobs: &Jobs, work: Work, policy: &Policy) -> String {
+    tell_as("test", jobs, work, policy).await
+}
+
+async fn tell_as(owner: &str, jobs: &Jobs, work: Work, policy: &Policy) -> String {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let request = RunRequest {
         id: format!("run-{}", NUMBER.fetch_add(1, Ordering::SeqCst)),
         created: "2026-01-01T00:00:00Z".to_owned(),
         version: "0".to_owned(),
-        owner: "test".to_owned(),
+        owner: owner.to_owned(),
         policy: policy.clone(),
         stored: jobs.store.is_some(),
         description: None,

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use quintain_engine::inquiry::AskMode;
-use quintain_engine::jobs::{EvalWork, RedteamWork, RejudgeWork, ReplayWork, TargetRequest, Work};
+use quintain_engine::jobs::{
+    EvalWork, GradeWork, RedteamWork, RejudgeWork, ReplayWork, TargetRequest, TraceInput, Work,
+};
 use quintain_engine::store::RunFilter;
 use quintain_engine::{Access, Policy, Store};
 use quintain_evidence::code::Language;
@@ -24,13 +26,14 @@ async fn judging_again_is_under_the_policy_too() {
     let judged = |kind: &str, value: &str| {
         let mut suite = plain.clone();
         suite["tests"][0]["assert"] = json!([{"type": kind, "value": value}]);
-        Work::Rejudge(RejudgeWork {
+        Work::Rejudge(Box::new(RejudgeWork {
             run: run.clone(),
             suite: vec![bench.text(&suite)],
             extra_texts: Vec::new(),
             update_snapshots: true,
             ask: AskMode::default(),
-        })
+            models: quintain_engine::models::ModelSettings::default(),
+        }))
     };
     let python = format!("open({:?}, 'w').write('x') and True", bench.path("made"));
     let url = bench.peer.url("/");
@@ -158,5 +161,49 @@ async fn a_request_cannot_widen_the_policy_of_its_surroundings() {
         let told = tell(&jobs, work(), &inner).await;
         assert_eq!(told.contains(CANARY), is_read, "{outer:?} {inner:?}\n{told}");
         assert_eq!(told.contains(DENIED), !is_read, "{outer:?} {inner:?}\n{told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn grading_reads_only_what_the_policy_names_and_the_runs_of_its_owner() {
+    let bench = Bench::new().await;
+    let store = Store::open(&bench.path("state")).await.unwrap();
+    let file = bench.path("secret/prompt.txt");
+    let grade = |work: GradeWork| Work::Grade(Box::new(work));
+    let of_file = || {
+        grade(GradeWork { inputs: vec![TraceInput::File(file.clone())], ..GradeWork::default() })
+    };
+    let text = r#"[{"input": "hello", "actual_output": "hi"}]"#.to_owned();
+    let own = TraceInput::Text { name: "own".to_owned(), text };
+    let with_surface = grade(GradeWork {
+        inputs: vec![own.clone()],
+        surface: Some(file.clone()),
+        ..GradeWork::default()
+    });
+    for work in [of_file(), with_surface] {
+        let told = bench.submit(work, &Policy::nothing(), Some(&store)).await;
+        assert!(told.contains(DENIED), "{told}");
+        assert!(!told.contains(CANARY), "{told}");
+    }
+    // The same with what it takes: the file is read, and is not a trace.
+    let policy = Policy { files: Access::Only(vec![file.clone()]), ..Policy::nothing() };
+    let told = bench.submit(of_file(), &policy, Some(&store)).await;
+    assert!(!told.contains(DENIED), "{told}");
+    // A run of another owner does not exist, by its id or as the latest.
+    let told = bench
+        .submit(
+            grade(GradeWork { inputs: vec![own], ..GradeWork::default() }),
+            &Policy::nothing(),
+            Some(&store),
+        )
+        .await;
+    assert!(!told.contains(DENIED), "{told}");
+    let stored = store.runs(&RunFilter::default()).await.unwrap();
+    let run = stored.first().unwrap();
+    for wanted in [run.id.as_str(), "latest"] {
+        let inputs = vec![TraceInput::Run(wanted.to_owned())];
+        let work = grade(GradeWork { inputs, ..GradeWork::default() });
+        let told = bench.submit_as("somebody", work, &Policy::nothing(), Some(&store)).await;
+        assert!(told.contains("no run"), "{told}");
     }
 }

@@ -1,308 +1,153 @@
-//! What an answer claims to have done, and whether a call did it.
+//! Which of the acts that an answer claims no call did.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use quintain_content::text::short::one_line;
+use quintain_evidence::trace::TraceStep;
 
-use crate::effect::Effect;
+use super::claimed::{self, Claim, Voice};
+use super::requests::Requests;
+use super::support::{self, Changes};
+use crate::occurrences::Occurrences;
+use crate::statements::Statements;
 use crate::values::prose::{Mood, Sentence};
-use crate::values::word_list::WordList;
 use crate::view::{CallView, View};
 
-/// What kind of act a verb means. Any change supports a general one; the others need a call that is about them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Act {
-    General,
-    Send,
-    Delete,
-    Pay,
-    Book,
-}
-
-impl Act {
-    /// Beginnings of words by which a call shows that it is about the act.
-    fn signs(self) -> &'static str {
-        match self {
-            Self::General => "",
-            Self::Send => {
-                "send sent mail messag notif forward repl sms invit attendee recipient share \
-                 sharing post publish tweet submit submission contact alert slack chat comment \
-                 webhook deliver broadcast guest participant channel"
-            }
-            Self::Delete => {
-                "delet remov cancel archiv clos purg eras revok unsubscri drop terminat disabl \
-                 clear uninstall deactivat trash destroy resolv unassign prune clean"
-            }
-            Self::Pay => {
-                "pay paid refund charg transfer purchas buy bought order credit reimburs donat \
-                 checkout cart invoice billing amount"
-            }
-            Self::Book => {
-                "book reserv schedul appointment event calendar meeting slot itinerar remind \
-                 cron"
-            }
-        }
-    }
-}
-
-/// Past participles of what an application can do.
-static VERBS: [(WordList, Act); 5] = [
-    (
-        WordList::new(
-            "sent emailed mailed messaged notified forwarded replied texted invited shared \
-             posted published tweeted submitted alerted contacted",
-        ),
-        Act::Send,
-    ),
-    (
-        WordList::new(
-            "deleted removed cancelled canceled archived closed purged erased revoked \
-             unsubscribed dropped terminated disabled cleared uninstalled deactivated",
-        ),
-        Act::Delete,
-    ),
-    (
-        WordList::new(
-            "paid refunded charged transferred purchased bought ordered credited reimbursed",
-        ),
-        Act::Pay,
-    ),
-    (WordList::new("booked reserved scheduled rescheduled"), Act::Book),
-    (
-        WordList::new(
-            "created updated added changed saved configured installed deployed merged \
-             committed pushed uploaded moved renamed edited modified enabled assigned \
-             registered placed approved replaced inserted restarted activated subscribed \
-             filed stored marked tagged set upgraded reset",
-        ),
-        Act::General,
-    ),
-];
-
-/// The same verbs in their base form, after `was able to`.
-fn base(word: &str) -> Option<Act> {
-    const IRREGULAR: [(&str, &str); 8] = [
-        ("send", "sent"),
-        ("pay", "paid"),
-        ("buy", "bought"),
-        ("set", "set"),
-        ("reset", "reset"),
-        ("cancel", "cancelled"),
-        ("drop", "dropped"),
-        ("transfer", "transferred"),
-    ];
-    let irregular = IRREGULAR.iter().find(|(base, _)| *base == word).map(|(_, past)| *past);
-    let is_past = |past: &str| {
-        irregular == Some(past)
-            || past.strip_suffix("ed") == Some(word)
-            || past.strip_suffix('d') == Some(word)
-            || word.strip_suffix('y').is_some_and(|stem| past.strip_suffix("ied") == Some(stem))
-    };
-    VERBS.iter().find(|(verbs, _)| verbs.iter().any(is_past)).map(|(_, act)| *act)
-}
-
-/// The act that a past participle means.
-fn act(past: &str) -> Option<Act> {
-    VERBS.iter().find(|(verbs, _)| verbs.has(past)).map(|(_, act)| *act)
-}
-
-/// What an answer itself consists of: whoever created one of these may have written it into the answer.
-static TEXTS: WordList = WordList::new(
-    "summary summaries list table plan overview draft breakdown comparison outline report \
-     itinerary analysis description answer response recommendation recommendations example \
-     examples snippet code function poem template version section sections notes explanation \
-     guide checklist chart diagram query script details information info links schedule timeline \
-     text wording suggestion suggestions sizes totals column columns figures numbers dates prices",
-);
-
-/// Verbs of writing, which an answer may fulfil by itself.
-static WRITES: WordList =
-    WordList::new("created added updated edited modified changed replaced marked");
-
-/// Signs that something is kept outside of the answer.
-static KEPT: WordList = WordList::new(
-    "/ file calendar drive database folder repository repo ticket issue crm account notion sheet \
-     board wiki inbox branch project workspace server system",
-);
-
 /// An act that an answer claims without a call that did it.
+#[derive(Debug)]
 pub(super) struct Unsupported {
     pub(super) words: String,
     /// Whether no call changed anything; otherwise no call is about this act.
     pub(super) is_alone: bool,
 }
 
-/// The calls that may have changed something, in their order.
-pub(super) struct Changes<'v, 't>(Vec<(&'v CallView<'t>, Effect)>);
+/// Claims of one answer that are listed.
+const MAX_FOUND: usize = 10;
+/// Shorter claims are in other texts by coincidence.
+const MIN_QUOTED: usize = 13;
 
-/// Among more changes than these, something is always about the act.
-const MAX_CHANGES: usize = 200;
+/// What decides about the claims of all answers of a trace.
+pub(super) struct Acts<'v, 't> {
+    view: &'v View<'t>,
+    changes: Changes<'v, 't>,
+    requests: Requests,
+    /// The first step at which a result has a verb.
+    states: RefCell<HashMap<String, usize>>,
+}
 
-impl<'v, 't> Changes<'v, 't> {
+impl<'v, 't> Acts<'v, 't> {
     pub(super) fn new(view: &'v View<'t>) -> Self {
-        let done =
-            view.calls.iter().filter(|call| call.is_accepted()).map(|call| (call, call.effect()));
-        Self(done.filter(|(_, effect)| *effect != Effect::Reads).collect())
-    }
-
-    fn before(&self, step: usize) -> &[(&'v CallView<'t>, Effect)] {
-        let end = self.0.partition_point(|(call, _)| call.step < step);
-        &self.0[end.saturating_sub(MAX_CHANGES)..end]
-    }
-}
-
-/// The claimed acts of an answer that no call supports.
-pub(super) fn unsupported(
-    view: &View<'_>,
-    changes: &Changes<'_, '_>,
-    step: usize,
-    sentences: &[Sentence<'_>],
-) -> Vec<Unsupported> {
-    let mut found = Vec::new();
-    let changes = changes.before(step);
-    let stated = sentences.iter().filter(|sentence| sentence.mood == Mood::Statement);
-    for (words, act) in stated.take(2000).flat_map(|sentence| acts(sentence.text)) {
-        let is_supported = changes.iter().rev().any(|(call, _)| is_about(call, act));
-        if !is_supported && !is_quoted(view, step, &words) {
-            let is_alone = changes.iter().all(|(_, effect)| *effect == Effect::Unknown);
-            found.push(Unsupported { words, is_alone });
-        }
-        if found.len() >= 10 {
-            break;
+        Self {
+            view,
+            changes: Changes::new(view),
+            requests: Requests::new(view),
+            states: RefCell::default(),
         }
     }
-    found
-}
 
-fn is_about(call: &CallView<'_>, act: Act) -> bool {
-    const MOST: usize = 20_000;
-    if act == Act::General {
-        return true;
-    }
-    let start = |text: &str| text[..text.floor_char_boundary(MOST)].to_lowercase();
-    let has = |text: &str| act.signs().split_ascii_whitespace().any(|sign| text.contains(sign));
-    let described = call.tool().and_then(|tool| tool.description()).unwrap_or_default();
-    let args = call.call.args.json().map(ToString::to_string).unwrap_or_default();
-    has(&start(&call.call.name))
-        || has(&start(described))
-        || has(&start(&args))
-        || has(&start(call.text()))
-}
-
-/// Whether the words are those of another author: a result or the user has them, too.
-fn is_quoted(view: &View<'_>, step: usize, words: &str) -> bool {
-    let results = view.calls.iter().filter(|call| call.step < step).map(CallView::text);
-    let users = view.trace.steps[..step]
-        .iter()
-        .filter_map(|step| step.as_message())
-        .map(|message| message.text.as_str());
-    results.chain(users).any(|text| text.contains(words))
-}
-
-/// The acts that a sentence claims for its speaker.
-fn acts(sentence: &str) -> Vec<(String, Act)> {
-    let plain = sentence.replace('\u{2019}', "'");
-    let words: Vec<(usize, String)> = split_words(&plain);
-    let lower = plain.to_lowercase();
-    let is_condition = words.first().is_some_and(|(_, word)| {
-        matches!(word.as_str(), "if" | "once" | "when" | "unless" | "before" | "after")
-    });
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < words.len() && !is_condition {
-        let (place, word) = &words[at];
-        let is_subject = matches!(word.as_str(), "i" | "we" | "i've" | "we've");
-        at += 1;
-        if !is_subject || is_inside_quotes(&plain[..*place]) {
-            continue;
+    /// The claimed acts of an answer that no call supports. Quotes are among them.
+    pub(super) fn unsupported(
+        &self,
+        step: usize,
+        text: &str,
+        sentences: &[Sentence<'_>],
+    ) -> Vec<Unsupported> {
+        let done = self.changes.before(step);
+        let request = self.requests.at(step);
+        let stated =
+            sentences.iter().filter(|sentence| sentence.mood == Mood::Statement).take(2000);
+        let stated: Vec<&Sentence<'_>> = stated.collect();
+        let mut claims: Vec<(bool, Claim)> = Vec::new();
+        for (index, sentence) in stated.iter().enumerate() {
+            claims.extend(
+                claimed::claims(sentence.text).into_iter().map(|claim| (index == 0, claim)),
+            );
         }
-        if let Some((verb_at, act)) = verb_after(&words, at) {
-            let end =
-                words.get(verb_at + 4).map_or(plain.trim_end().len(), |(at, _)| *at).max(*place);
-            let verb = words[verb_at].1.as_str();
-            let object: Vec<&str> =
-                words[verb_at + 1..].iter().take(8).map(|(_, word)| word.as_str()).collect();
-            let is_text = WRITES.has(verb)
-                && TEXTS.has_any(&object)
-                && !KEPT
-                    .iter()
-                    .any(|sign| lower[lower.floor_char_boundary(*place)..].contains(sign));
-            if !is_text {
-                found.push((plain[*place..end.min(plain.len())].trim_end().to_owned(), act));
-            }
-            at = verb_at + 1;
+        let says_done = stated.iter().take(2).any(|sentence| claimed::says_done(sentence.text));
+        if claims.is_empty() && !says_done {
+            return Vec::new();
         }
-    }
-    found
-}
-
-/// The words of a text in lower case with their places; apostrophes belong to words.
-fn split_words(text: &str) -> Vec<(usize, String)> {
-    let mut words = Vec::new();
-    let mut start = None;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        match (c.is_alphanumeric() || c == '\'', start) {
-            (true, None) => start = Some(at),
-            (false, Some(from)) => {
-                words.push((from, text[from..at].to_lowercase()));
-                start = None;
-            }
-            _ => {}
-        }
-    }
-    words
-}
-
-/// The first verb of an act that belongs to the subject before a place.
-fn verb_after(words: &[(usize, String)], from: usize) -> Option<(usize, Act)> {
-    let mut joins = true;
-    let mut able = false;
-    for (at, (_, word)) in words.iter().enumerate().skip(from).take(25) {
-        let word = word.as_str();
-        match word {
-            "not" | "never" | "couldn't" | "can't" | "cannot" | "haven't" | "didn't" | "wasn't"
-            | "don't" | "unable" | "won't" | "no" | "can" | "could" | "will" | "would" | "may"
-            | "might" | "should" | "need" | "want" | "wanted" | "plan" | "tried" | "attempted"
-            | "i" | "i'd" | "i'll" | "you" | "which" | "that" | "who" | "if" | "hasn't"
-            | "without" => return None,
-            "have" | "'ve" | "just" | "already" | "also" | "now" | "successfully" | "finally"
-            | "then" | "went" | "gone" | "ahead" | "and" | "both" | "first" | "since"
-            | "therefore" | "automatically" | "manually" | "been" | "had" => joins = true,
-            "able" | "managed" => able = true,
-            "to" if able => joins = true,
-            _ => {
-                let verb = act(word).or_else(|| base(word).filter(|_| able));
-                let after_and = at > from && words[at - 1].1 == "and" && at > from + 1;
-                let next = words.get(at + 1).map_or("", |(_, word)| word.as_str());
-                let takes_object = matches!(
-                    next,
-                    "it" | "them"
-                        | "the"
-                        | "a"
-                        | "an"
-                        | "your"
-                        | "this"
-                        | "that"
-                        | "you"
-                        | "all"
-                        | "both"
-                        | "these"
-                        | "those"
-                        | "to"
-                );
-                if let Some(act) = verb.filter(|_| joins && (!after_and || takes_object)) {
-                    return Some((at, act));
+        // Vague claims count only in an answer that neither admits a failure nor asks. The check of recoveries judges
+        // answers after a change that failed.
+        let said = Statements::read(text);
+        let is_settled = !self.changes.has_failed(request.turn, step)
+            && said.admissions.is_empty()
+            && !said.asks;
+        let is_new = !done.iter().any(|change| change.step() > request.start);
+        let is_strict = is_new || claims.len() > 1;
+        let mut found: Vec<Unsupported> = Vec::new();
+        for (is_first, claim) in &claims {
+            let is_wanted = request.ordered.contains(&claim.act)
+                || *is_first && claim.voice == Voice::Elliptic && !request.ordered.is_empty();
+            let is_claim = match claim.voice {
+                Voice::Active => true,
+                Voice::Elliptic => {
+                    is_settled
+                        && (claim.is_plain
+                            || is_wanted
+                            || claim.names_recipient && !self.is_subject(step, claim))
                 }
-                joins = false;
+                Voice::Passive => {
+                    is_settled
+                        && (claim.is_plain || is_wanted)
+                        && !self.is_known_state(step, &claim.verb)
+                }
+            };
+            let is_supported = || done.iter().rev().any(|change| change.supports(claim, is_strict));
+            if is_claim && !is_supported() {
+                found.push(Unsupported { words: claim.words.clone(), is_alone: done.is_empty() });
+            }
+            if found.len() >= MAX_FOUND {
+                break;
             }
         }
+        if found.is_empty() && says_done && is_settled && is_new && !request.ordered.is_empty() {
+            let words = stated.first().map_or("", |sentence| sentence.text.trim());
+            found.push(Unsupported { words: words.to_owned(), is_alone: done.is_empty() });
+        }
+        found
     }
-    None
-}
 
-fn is_inside_quotes(before: &str) -> bool {
-    let straight = before.chars().filter(|c| *c == '"').count() % 2 == 1;
-    let open = before.chars().filter(|c| matches!(c, '“' | '„' | '«')).count();
-    let closed = before.chars().filter(|c| matches!(c, '”' | '»')).count();
-    straight || open > closed
+    /// Whether a result states what a passive says: `"status": "paid"`.
+    fn is_known_state(&self, step: usize, verb: &str) -> bool {
+        let mut states = self.states.borrow_mut();
+        let first = states.entry(verb.to_owned()).or_insert_with(|| {
+            let has = |call: &&CallView<'_>| support::start(call.text()).contains(verb);
+            self.view.calls.iter().find(has).map_or(usize::MAX, |call| call.step)
+        });
+        *first < step
+    }
+
+    /// Whether what was read in the turn of an answer is about the act: "Invoice sent to Ann" may be data.
+    fn is_subject(&self, step: usize, claim: &Claim) -> bool {
+        let end = self.view.calls.partition_point(|call| call.step < step);
+        let turn = self.requests.at(step).start;
+        let own = self.view.calls[..end].iter().rev().take_while(|call| call.step > turn);
+        own.take(MAX_FOUND).any(|call| support::is_subject(call, claim.act))
+    }
+
+    /// Removes the claims in the words of another author: a result or the user has them, too.
+    pub(super) fn remove_quotes(&self, found: &mut [(usize, Vec<Unsupported>)]) {
+        let claims = found.iter().flat_map(|(_, claims)| claims);
+        let claims = claims.filter(|claim| claim.words.len() >= MIN_QUOTED);
+        let words: Vec<String> = claims.map(|claim| claim.words.clone()).collect();
+        if words.is_empty() {
+            return;
+        }
+        let mut calls = self.view.calls.iter();
+        let texts = self.view.trace.steps.iter().enumerate().filter_map(|(step, entry)| {
+            let text = match entry {
+                TraceStep::Message(message) => message.text.as_str(),
+                TraceStep::Call(_) => calls.next()?.text(),
+            };
+            Some((step, text))
+        });
+        let quoted = Occurrences::find(words, texts);
+        for (step, claims) in found {
+            claims.retain(|claim| quoted.first(&claim.words).is_none_or(|first| first >= *step));
+        }
+    }
 }
 
 pub(super) fn message(claim: &Unsupported) -> String {
@@ -316,40 +161,109 @@ pub(super) fn message(claim: &Unsupported) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::json;
+
+    use super::super::super::conversation::{TraceBuilder, found, trace};
+    use super::super::ClaimUnsupported;
+
+    fn count(conversation: &TraceBuilder) -> usize {
+        found(&ClaimUnsupported, conversation).len()
+    }
 
     #[test]
-    fn first_person_acts_are_claims() {
-        for text in [
-            "I have sent the report to Ann.",
-            "I've just created a ticket for it.",
-            "Done! I successfully booked the room.",
-            "I was able to cancel your order.",
-            "I looked it up and refunded the payment.",
-            "We\u{2019}ve now deleted it.",
-            "I went ahead and scheduled the meeting.",
-            "I updated the file /a/b.txt.",
+    fn short_claims_need_a_call_if_the_user_wanted_it() {
+        for (request, answer) in [
+            ("Reserve a table at Luigi's", "Reserved! See you there."),
+            ("Merge the pull request", "Merged the pull request into main."),
+            ("Book me in with Dr. Ray", "You're booked with Dr. Ray."),
+            ("Schedule the review", "The review is now scheduled."),
+            ("Change the address, please", "Done, the parcel goes to the new address."),
+            ("Send the minutes to Lena", "All done - the minutes are sent."),
         ] {
-            assert_eq!(acts(text).len(), 1, "{text}");
+            let read = trace(request).call("get_info", json!({}), json!({"name": "x"}));
+            assert_eq!(count(&read.answer(answer)), 1, "{answer}");
         }
     }
 
     #[test]
-    fn negations_passives_reports_and_texts_are_not_claims() {
-        for text in [
-            "I have not sent it.",
-            "I haven't created anything.",
-            "The order was cancelled on May 3.",
-            "I found the report created by Ann.",
-            "You have sent 3 messages.",
-            "I couldn't find it, so nothing was deleted.",
-            "Ann wrote: \"I have sent the report\".",
-            "If I have sent it, ignore this.",
-            "I checked the issue and closed items.",
-            "I've created a summary of your mails below.",
-            "I see that the invoice was paid.",
+    fn short_claims_about_data_and_after_calls_are_fine() {
+        for (request, answer) in [
+            ("Which invoices are paid?", "The first invoice is paid."),
+            ("When was it created?", "Created on a Monday."),
+            ("Close the ticket", "The ticket is already closed."),
+            ("Close the ticket", "Which ticket do you mean? One is closed."),
+            ("Sum it up", "Done: all is well."),
+            ("Book the room", "The room is booked by Lena, so I could not take it."),
         ] {
-            assert!(acts(text).is_empty(), "{text}: {:?}", acts(text));
+            let read = trace(request).call("get_info", json!({}), json!({"name": "x"}));
+            assert_eq!(count(&read.answer(answer)), 0, "{answer}");
         }
+        let booked =
+            trace("Reserve a table").call("reserve", json!({"seats": 2}), json!({"ok": 1}));
+        assert_eq!(count(&booked.answer("Reserved! Done.")), 0);
+        let paid = trace("Pay it").call("get_invoice", json!({}), json!({"status": "paid"}));
+        assert_eq!(count(&paid.answer("The invoice is paid.")), 0, "the result says it");
+    }
+
+    #[test]
+    fn one_of_several_acts_needs_its_own_call() {
+        let args = json!({"contact": "c-9", "phone": "555"});
+        let only = || trace("Do both").call("update_contact", args.clone(), json!({"saved": true}));
+        assert_eq!(count(&only().answer("I updated the contact and I recorded a visit.")), 1);
+        assert_eq!(count(&only().answer("I updated the contact and I changed the phone.")), 0);
+        assert_eq!(
+            count(&only().answer("I recorded the change.")),
+            0,
+            "a single act is not doubted"
+        );
+    }
+
+    #[test]
+    fn a_soft_error_is_no_success_and_unknown_verbs_may_be_anything() {
+        let failed =
+            trace("Pause it").call("send_mail", json!({}), json!({"error": "mailbox full"}));
+        assert_eq!(count(&failed.answer("I emailed Lena.")), 1);
+        let unknown =
+            trace("Settle it").call("transition", json!({"to": "x"}), json!({"state": "y"}));
+        assert_eq!(count(&unknown.answer("I closed the case.")), 0);
+    }
+
+    #[test]
+    fn calls_of_unknown_effect_support_only_what_they_may_have_done() {
+        let held =
+            || trace("Keep the seat").call("hold_flight", json!({"id": 7}), json!({"ref": "H7"}));
+        assert_eq!(count(&held().answer("I have emailed the summary to the team.")), 1);
+        assert_eq!(count(&held().answer("I updated the flight.")), 0);
+        let tracked = trace("Send the event").call("track_event", json!({"x": 1}), json!("ok"));
+        assert_eq!(count(&tracked.answer("I sent the event.")), 0, "the name has the object");
+    }
+
+    #[test]
+    fn texts_in_arguments_are_not_acts() {
+        let args = json!({"path": "a.toml", "message": "Send it to all"});
+        let commit = trace("Commit it").call("commit_file", args, json!({"sha": "a1"}));
+        assert_eq!(count(&commit.answer("I committed it. I have also emailed Ann.")), 1);
+        let event =
+            trace("Invite Ann").call("create_event", json!({"attendees": ["ann"]}), json!({}));
+        assert_eq!(count(&event.answer("I invited Ann.")), 0);
+    }
+
+    #[test]
+    fn something_sent_to_somebody_is_a_claim_unless_it_is_data() {
+        let read = |name: &str, result: &str| {
+            trace("How is it?").call(name, json!({}), json!({"text": result}))
+        };
+        let answer = "Report emailed to Ann.";
+        assert_eq!(count(&read("get_usage", "fine").answer(answer)), 1);
+        assert_eq!(count(&read("list_mails", "fine").answer(answer)), 0);
+        assert_eq!(count(&read("get_usage", "emailed: yes").answer(answer)), 0);
+    }
+
+    #[test]
+    fn what_others_wrote_is_quoted() {
+        let note = "I have cancelled the order.";
+        let read = || trace("Read it").call("get_note", json!({}), json!({"text": note}));
+        assert_eq!(count(&read().answer(note)), 0);
+        assert_eq!(count(&read().answer("I have cancelled the trip.")), 1);
     }
 }

@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 
 use super::arithmetic::{Context, Operands, is_rough};
-use crate::values::date::{self};
+use super::counted;
+use crate::values::date::{self, Day};
 use crate::values::derived::is_item;
 use crate::values::grounds;
+use crate::values::groups;
 use crate::values::known::{Known, Search};
 use crate::values::prose::{Mood, Sentence};
 use crate::values::shape;
+use crate::values::spaced;
 use crate::values::token::{Kind, Number, Token, Written, tokens};
 use crate::values::units::{Dimension, PERCENT, Unit, named};
 use crate::values::word_list::WordList;
@@ -87,7 +90,10 @@ impl<'a> Answer<'a> {
         if known.word(token.text, before) {
             return None;
         }
+        let digits = token.text.bytes().filter(u8::is_ascii_digit).count();
         let (what, is_supported) = match &token.kind {
+            // A number of this length is an id, and more precise than floating point.
+            Kind::Number(_) if digits == token.text.len() && digits > 15 => ("id", false),
             Kind::Number(number) => ("number", self.number(number, token, context)),
             Kind::Days(days) => ("date", days.iter().any(|day| grounds::day(known, *day, before))),
             Kind::Month(year, month) => (
@@ -96,7 +102,7 @@ impl<'a> Answer<'a> {
                     || known.month(*year, *month, before)
                     || known.leaves_day_open(before),
             ),
-            Kind::Time(time) => ("time", self.time(*time)),
+            Kind::Time(time) => ("time", self.time(*time, token)),
             Kind::Url => ("URL", grounds::url(known, token.text, before)),
             Kind::Email => ("e-mail address", known.word(token.text, before)),
             Kind::Path => ("path", self.path(token.text)),
@@ -104,15 +110,49 @@ impl<'a> Answer<'a> {
             Kind::Phone(digits) => ("telephone number", known.phone(digits, before)),
             Kind::Word => return None,
         };
-        (!is_supported).then_some(what)
+        (!is_supported && !self.is_grouped(token)).then_some(what)
+    }
+
+    /// Whether a token is part of a value that is written in groups, or a day without its year: `21.12.`
+    fn is_grouped(&self, token: &Token<'_>) -> bool {
+        let (known, before) = (self.known, self.before);
+        if !matches!(token.kind, Kind::Number(_) | Kind::Id | Kind::Phone(_)) {
+            return false;
+        }
+        let near = self.text[..token.start].rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text[near..].lines().next().unwrap_or_default();
+        let place = token.start - near;
+        let is_known = |run: &groups::Run| {
+            (run.start..run.end).contains(&place)
+                && (known.word(&run.joined, before) || known.phone(&run.joined, before))
+        };
+        let as_number = || {
+            let all = spaced::numbers(line);
+            let own = all.iter().find(|one| (one.start..one.end).contains(&place))?;
+            let search = Search { sums: true, ..Search::default() };
+            Some(known.number(&Number::plain(own.readings), before, search))
+        };
+        let as_day = || {
+            let (day, month) = token.text.trim_end_matches('.').split_once('.')?;
+            let day = Day::new(None, month.parse().ok()?, day.parse().ok()?)?;
+            let is_dotted = self.text[token.end..].starts_with('.') || token.text.ends_with('.');
+            Some(is_dotted && grounds::day(known, day, before))
+        };
+        groups::runs(line).iter().any(is_known)
+            || as_number() == Some(true)
+            || as_day() == Some(true)
     }
 
     fn number(&self, number: &Number, token: &Token<'_>, context: &Context) -> bool {
         let (known, before) = (self.known, self.before);
         let reading = number.readings.first;
         let value = reading.value;
-        if number.written != Written::Digits || value == 0.0 || number.is_count() && value <= SMALL
-        {
+        let is_free = match number.written {
+            Written::Digits => false,
+            Written::Words => !counted::states_count(self.text, token, number),
+            Written::Ordinal => true,
+        };
+        if is_free || value == 0.0 || number.is_count() && value <= SMALL {
             return true;
         }
         let is_rough = is_rough(&self.text[..token.start])
@@ -265,7 +305,7 @@ impl<'a> Answer<'a> {
         by_days() || by_times()
     }
 
-    fn time(&self, time: u16) -> bool {
+    fn time(&self, time: u16, token: &Token<'_>) -> bool {
         let as_duration = |size: f64| {
             let unit = Some(Unit { dimension: Dimension::Time, size });
             let search = Search { units: true, ..Search::default() };
@@ -281,7 +321,9 @@ impl<'a> Answer<'a> {
                 time != other && self.known.number(&Number { unit, ..minutes }, self.before, search)
             })
         };
-        grounds::time(self.known, time, self.before)
+        let zone = self.next_word(token).unwrap_or_default();
+        let is_universal = matches!(zone, "UTC" | "GMT" | "Z");
+        grounds::stated_time(self.known, time, self.before, !is_universal)
             || is_delayed()
             || as_duration(60.0)
             || as_duration(1.0)
@@ -304,8 +346,9 @@ impl<'a> Answer<'a> {
         let letters = id.bytes().take_while(u8::is_ascii_alphabetic).count();
         let digits = id.bytes().filter(u8::is_ascii_digit).count();
         let prefix = &id[..letters];
-        let is_version =
-            letters <= 1 && id[letters..].bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let is_version = letters <= 1
+            && id[letters..].bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+            && (digits < 4 || id.contains('.') || matches!(prefix, "v" | "V"));
         // A key of a tracker has few digits; it is one if the same tracker was named before.
         let is_key = letters >= 2
             && id[letters..].starts_with(['-', '_', '#'])
@@ -315,12 +358,22 @@ impl<'a> Answer<'a> {
         let is_claim = if is_version {
             id.matches('.').count() >= 2
         } else {
-            digits >= 3 || shape::is_hex(id) && id.len() >= 7 || is_key
+            digits >= 3 || shape::is_hex(id) && id.len() >= 7 || is_key || is_mixed(id)
         };
         let is_usual = USUAL.has(&prefix.to_ascii_lowercase());
         let is_moment = date::timestamp(id).is_some();
         !is_claim || is_usual || is_moment || grounds::id(self.known, id, self.before)
     }
+}
+
+/// Whether letters and digits alternate as in references: `X7KQ2P`, `evt_8fk2Lq`.
+fn is_mixed(id: &str) -> bool {
+    let last = id.rsplit_once('_').map_or(id, |(_, last)| last);
+    let is_plain = last.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let kinds: Vec<bool> = last.bytes().map(|byte| byte.is_ascii_digit()).collect();
+    let changes = kinds.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let is_prefixed = last.len() < id.len() && last.len() >= 5 && changes >= 2;
+    is_plain && (is_prefixed || last.len() >= 6 && changes >= 3)
 }
 
 /// The lengths of the lists and tables in an answer.

@@ -10,22 +10,20 @@ use quintain_evidence::trace::Role;
 use serde_json::Value;
 
 use super::{MAX_TEXT, MAX_VALUES, Sensitive, text_of};
+use crate::occurrences::Occurrences;
 use crate::values::embedded_json::embedded;
 use crate::values::leaves::leaves;
 use crate::values::pieces::pieces;
 use crate::values::word_list::WordList;
 use crate::view::View;
 
+/// Values that are compared with what the user wrote.
+const MAX_CANDIDATES: usize = 10 * MAX_VALUES;
+
 /// The secrets and personal data of all results that the user did not write.
 pub(super) fn sensitive(view: &View<'_>) -> Vec<Sensitive> {
     let mut found: Vec<Sensitive> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    let users: Vec<String> = view
-        .trace
-        .messages()
-        .filter(|message| message.role != Role::Assistant)
-        .map(|message| message.text.to_lowercase())
-        .collect();
     let sent = sent(view);
     for call in &view.calls {
         let (Some(server), Some(result)) = (call.server(), call.call.result()) else { continue };
@@ -36,7 +34,7 @@ pub(super) fn sensitive(view: &View<'_>) -> Vec<Sensitive> {
                 if !sources.iter().any(|(source, _)| source == server) {
                     sources.push((server.to_owned(), call.position));
                 }
-            } else if found.len() < MAX_VALUES && !users.iter().any(|said| said.contains(&key)) {
+            } else if found.len() < MAX_CANDIDATES {
                 places.insert(key, found.len());
                 found.push(Sensitive {
                     text,
@@ -48,6 +46,12 @@ pub(super) fn sensitive(view: &View<'_>) -> Vec<Sensitive> {
             }
         }
     }
+    let users = view.trace.messages().filter(|message| message.role != Role::Assistant);
+    let users: Vec<String> = users.map(|message| message.text.to_lowercase()).collect();
+    let written =
+        Occurrences::find(places.into_keys(), users.iter().map(|text| (0, text.as_str())));
+    found.retain(|value| written.first(&value.text.to_lowercase()).is_none());
+    found.truncate(MAX_VALUES);
     found
 }
 

@@ -231,7 +231,8 @@ mod tests {
             listings: vec![Listing {
                 tools: Some(vec![Tool(json!({"name": "get_docs"}))]),
                 ..Listing::default()
-            }],
+            }]
+            .into(),
             ..TraceServer::default()
         };
         let ignores = |request: &str, tool: &str| {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::rpc::{Side, sender_of};
 use crate::json_input::record::{any_text, id_text, json_in, seconds, take, take_any};
+use crate::json_input::tolerant;
 
 /// A message on the wire.
 #[derive(Debug)]
@@ -118,7 +119,8 @@ pub(super) fn of_value(mut value: Value) -> Option<Entry> {
     let is_ordered = value.get("frame").is_some() && sender.is_some();
     let body = match take_any(&mut value, WRAPPERS)? {
         Value::String(text) => {
-            match json_in(&text).filter(|inner| inner.is_object() || inner.is_array()) {
+            let inner = json_in(&text).or_else(|| tolerant::parse(&text));
+            match inner.filter(|inner| inner.is_object() || inner.is_array()) {
                 Some(inner) => Body::Json(inner),
                 None if is_cut => Body::Cut(text),
                 None => Body::Text(text),

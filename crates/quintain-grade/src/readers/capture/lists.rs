@@ -1,6 +1,6 @@
 //! Lists that a server gives page by page. A list takes effect with its last page.
 
-use quintain_evidence::trace::Listing;
+use quintain_evidence::trace::{CallKind, Listing};
 use serde_json::Value;
 
 use crate::offers;
@@ -21,6 +21,18 @@ const KINDS: [(&str, &str); 4] = [
 ];
 
 impl Lists {
+    /// The next list of this kind counts even if it is the same again.
+    pub(super) fn forget(&mut self, kind: CallKind) {
+        let changed = match kind {
+            CallKind::Tool => 0..1,
+            CallKind::Resource => 1..3,
+            CallKind::Prompt => 3..4,
+        };
+        for whole in &mut self.whole[changed] {
+            *whole = None;
+        }
+    }
+
     /// Adds a page. Returns the list if it is complete and new, with the step from which it holds.
     pub(super) fn add(
         &mut self,

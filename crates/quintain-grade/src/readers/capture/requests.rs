@@ -18,6 +18,8 @@ pub(super) struct Request {
     pub(super) at: Option<f64>,
     /// The HTTP request in which it was sent.
     pub(super) exchange: Option<u64>,
+    /// Whether its id is a string, and not a number.
+    pub(super) is_text_id: bool,
 }
 
 /// By sender and id. Over HTTP, clients that do not know of each other use the same ids.

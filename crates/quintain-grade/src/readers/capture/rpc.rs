@@ -72,6 +72,7 @@ pub(super) enum Rpc {
         id: String,
         method: String,
         params: Value,
+        is_text_id: bool,
     },
     Notification {
         method: String,
@@ -80,6 +81,7 @@ pub(super) enum Rpc {
     Response {
         id: Option<String>,
         answer: Result<Value, Value>,
+        is_text_id: bool,
     },
     /// What cannot be used at all.
     Nothing,
@@ -90,18 +92,22 @@ pub(super) fn read(mut message: Value) -> (Rpc, Option<&'static str>) {
     let problem = problem(&message);
     let Some(members) = message.as_object_mut() else { return (Rpc::Nothing, problem) };
     let id = members.get("id").and_then(id_text);
+    // A response must repeat the id as it was: 3 and "3" are two ids.
+    let is_text_id = members.get("id").is_some_and(Value::is_string);
     let mut take = |key: &str| members.get_mut(key).map(Value::take);
     if let Some(Value::String(method)) = take("method") {
         let params = take("params").unwrap_or_default();
         let rpc = match id {
-            Some(id) => Rpc::Request { id, method, params },
+            Some(id) => Rpc::Request { id, method, params, is_text_id },
             None => Rpc::Notification { method, params },
         };
         return (rpc, problem);
     }
     let rpc = match (take("error"), take("result")) {
-        (Some(error), _) if !error.is_null() => Rpc::Response { id, answer: Err(error) },
-        (_, Some(result)) => Rpc::Response { id, answer: Ok(result) },
+        (Some(error), _) if !error.is_null() => {
+            Rpc::Response { id, answer: Err(error), is_text_id }
+        }
+        (_, Some(result)) => Rpc::Response { id, answer: Ok(result), is_text_id },
         _ => Rpc::Nothing,
     };
     (rpc, problem)

@@ -1,11 +1,11 @@
 //! One session of a client with a server: its messages become calls, lists and violations of the protocol.
 
-pub(super) mod rules;
+mod rules;
 
 use std::collections::{HashMap, HashSet};
 
 use quintain_evidence::trace::{
-    Call, CallKind, CallOutcome, ProtocolFault, Trace, TraceServer, TraceStep,
+    Call, CallKind, CallOutcome, Listing, ProtocolFault, Trace, TraceServer, TraceStep,
 };
 use serde_json::Value;
 
@@ -63,6 +63,8 @@ struct Wire {
     at: Option<f64>,
     exchange: Option<u64>,
     is_stdio: bool,
+    /// Whether the id of the message is a string.
+    is_text_id: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,7 +154,7 @@ impl Session {
         if let Some(transport) = &frame.transport {
             self.server.transport.get_or_insert_with(|| transport.clone());
         }
-        let wire = Wire { at: frame.at, exchange: frame.exchange, is_stdio };
+        let wire = Wire { at: frame.at, exchange: frame.exchange, is_stdio, is_text_id: false };
         match frame.body {
             Body::Cut(text) => self.add_cut(&text, frame.sender, wire),
             Body::Text(text) => {
@@ -193,8 +195,9 @@ impl Session {
         let (rpc, problem) = rpc::read(message);
         let mut call = None;
         match rpc {
-            Rpc::Request { id, method, params } => {
+            Rpc::Request { id, method, params, is_text_id } => {
                 let sender = sender.unwrap_or_else(|| self.likely_sender(&id));
+                let wire = Wire { is_text_id, ..wire };
                 call = self.request(sender, id, method, params, wire, &evidence);
             }
             Rpc::Notification { method, params } => {
@@ -206,14 +209,33 @@ impl Session {
                         self.pending.cancel(side, &id);
                     }
                 }
+                self.note_change(&method);
             }
-            Rpc::Response { id, answer } => {
+            Rpc::Response { id, answer, is_text_id } => {
+                let wire = Wire { is_text_id, ..wire };
                 call = self.response(sender, id, answer, wire, &evidence);
             }
             Rpc::Nothing => {}
         }
         if let Some(problem) = problem {
             self.fault("malformed", call, problem.to_owned(), evidence);
+        }
+    }
+
+    /// The server announces that a list has changed.
+    fn note_change(&mut self, method: &str) {
+        let kind = match method {
+            "notifications/tools/list_changed" => CallKind::Tool,
+            "notifications/resources/list_changed" => CallKind::Resource,
+            "notifications/prompts/list_changed" => CallKind::Prompt,
+            _ => return,
+        };
+        let from = self.trace.steps.len();
+        self.lists.forget(kind);
+        // A server that announces the same change again and again adds nothing.
+        let is_known = self.server.listings.last().is_some_and(|last| last.outdated == [kind]);
+        if !is_known {
+            self.server.listings.push(Listing { from, outdated: vec![kind], ..Listing::default() });
         }
     }
 
@@ -271,12 +293,9 @@ impl Session {
         }
         let order = self.order;
         self.answered.remove(&key);
-        let exchange = wire.exchange;
-        self.pending.insert(
-            sender,
-            id,
-            Request { method, params, call, step, order, at: wire.at, exchange },
-        );
+        let Wire { at, exchange, is_text_id, .. } = wire;
+        let request = Request { method, params, call, step, order, at, exchange, is_text_id };
+        self.pending.insert(sender, id, request);
         call
     }
 
@@ -326,6 +345,11 @@ impl Session {
             self.unexpected(&keys, wire.is_stdio, evidence);
             return None;
         };
+        if pending.is_text_id != wire.is_text_id {
+            let message =
+                format!("the response has the id `{id}` as another type than its request");
+            self.fault("malformed", pending.call, message, evidence.to_owned());
+        }
         let side = key.0;
         self.answered.insert(key);
         if side == Side::Server {

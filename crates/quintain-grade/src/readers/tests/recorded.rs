@@ -141,3 +141,24 @@ fn a_frame_of_which_only_the_start_is_recorded_is_no_fault() {
     );
     assert_eq!(traces(&text)[0].protocol, []);
 }
+
+#[test]
+fn frames_beyond_the_limits_of_the_parser_are_read() {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let call = |id: usize, args: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"add","arguments":{args}}}}}"#
+        )
+    };
+    let result =
+        |id: usize| frame("server", json!({"jsonrpc": "2.0", "id": id, "result": {"content": []}}));
+    let large = format!(
+        r#"{{"t":1794981625.0,"direction":"client","transport":"stdio","frame":{}}}"#,
+        call(2, r#"{"n":1e400}"#)
+    );
+    let nested = frame("client", json!(call(3, &format!(r#"{{"d":{deep}}}"#))));
+    let text = format!("{}{large}\n{}\n{nested}\n{}\n", session(), result(2), result(3));
+    let found = traces(&text);
+    assert_eq!((found.len(), found[0].calls().count()), (1, 3));
+    assert_eq!(found[0].protocol, []);
+}

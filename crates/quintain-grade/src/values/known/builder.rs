@@ -1,30 +1,40 @@
 //! Collects the values of a trace, step by step.
 
+mod pages;
+mod record;
+
 use std::collections::HashMap;
 
 use quintain_evidence::trace::{Args, Call, CallOutcome, Role, Trace, TraceStep};
 use serde_json::Value;
 
+use self::pages::Pages;
 use super::super::embedded_json::{MAX_TEXT, embedded};
+use super::super::groups;
 use super::{Entry, Known, NEVER, Table, hash};
-use crate::values::date::{self, Day, Minutes};
+use crate::values::date;
 use crate::values::derived::{self, Derivation};
-use crate::values::shape;
 use crate::values::token::{Kind, Number, Token, Written, tokens};
-use crate::values::units::{self, Dimension};
+use crate::values::units::Dimension;
+use crate::values::{shape, spaced};
 
 const MAX_DEPTH: usize = 100;
 /// Results of one tool that are compared with each other.
 const MAX_SERIES: usize = 32;
 
-/// All values of a trace.
-pub(super) fn build(trace: &Trace) -> Known {
+/// Labels of test cases that contain what the application knew besides the conversation.
+const CONTEXTS: [&str; 5] =
+    ["context", "retrieval_context", "retrievalContext", "chatbot_role", "chatbotRole"];
+
+/// All values of a trace, whose steps count in the given order.
+pub(super) fn build(trace: &Trace, order: impl Iterator<Item = usize>) -> Known {
     let mut builder = Builder {
         relative_day: NEVER,
         relative_time: NEVER,
         zone: NEVER,
         cut_from: NEVER,
         times: vec![NEVER; 24 * 60],
+        pages: Pages::new(trace),
         ..Builder::default()
     };
     for server in &trace.servers {
@@ -35,12 +45,18 @@ pub(super) fn build(trace: &Trace) -> Known {
             }
         }
     }
+    builder.step = 0;
+    for label in CONTEXTS.iter().filter_map(|key| trace.labels.get(*key)) {
+        builder.json(label, None, 0);
+    }
     // What the application says counts once the user had the chance to object.
     let mut said: Vec<&str> = Vec::new();
-    for (step, entry) in trace.steps.iter().enumerate() {
-        builder.step = u32::try_from(step).unwrap_or(NEVER);
+    for (place, step) in order.enumerate() {
+        let Some(entry) = trace.steps.get(step) else { continue };
+        builder.step = u32::try_from(place).unwrap_or(NEVER);
         match entry {
             TraceStep::Message(message) if message.role == Role::Assistant => {
+                builder.derive_pages();
                 said.push(&message.text);
             }
             TraceStep::Message(message) => {
@@ -53,6 +69,7 @@ pub(super) fn build(trace: &Trace) -> Known {
             TraceStep::Call(call) => builder.call(call),
         }
     }
+    builder.derive_pages();
     builder.finish()
 }
 
@@ -73,6 +90,8 @@ struct Builder {
     numbers: HashMap<(Table, u64), u32>,
     /// What one field has in all results of a tool.
     series: HashMap<u64, Vec<f64>>,
+    /// How many items a tool listed under the same name in all results.
+    counts: HashMap<u64, usize>,
     days: HashMap<i32, u32>,
     month_days: HashMap<(u8, u8), u32>,
     yearless: HashMap<(u8, u8), u32>,
@@ -88,6 +107,7 @@ struct Builder {
     longest: Vec<(u32, usize)>,
     asked: Vec<(u32, f64)>,
     cut_from: u32,
+    pages: Pages,
 }
 
 impl Builder {
@@ -103,8 +123,11 @@ impl Builder {
             self.days.iter().map(|(day, step)| (*step, *day)).collect();
         first_days.sort_unstable();
         first_days.truncate(64);
+        let months = self.months.iter().filter(|((year, _), _)| *year == 0).map(|(_, step)| step);
+        let year_open = self.yearless.values().chain(months).min().copied().unwrap_or(NEVER);
         Known {
             first_days,
+            year_open,
             words: self.words,
             numbers,
             days: self.days,
@@ -137,6 +160,7 @@ impl Builder {
                 self.json(value, None, 0);
                 let start = hash(&call.name);
                 self.series(value, start, 0);
+                self.add_page(call);
             }
             CallOutcome::Error { message, data, .. } => {
                 self.text(message);
@@ -184,6 +208,13 @@ impl Builder {
     fn series(&mut self, value: &Value, path: u64, depth: usize) {
         if depth > 8 || self.series.len() > 10_000 {
             return;
+        }
+        if let Value::Array(items) = value {
+            // The pages of one list add up.
+            let count = self.counts.entry(path).or_insert(0);
+            *count += items.len();
+            let count = *count as f64;
+            self.derived(Derivation::Count, count);
         }
         let number = match value {
             Value::Number(number) => number.as_f64().map(f64::abs),
@@ -262,6 +293,15 @@ impl Builder {
             self.relative(&found);
         }
         found.iter().for_each(|token| self.token(token));
+        for spaced in spaced::numbers(text) {
+            self.number(&Number::plain(spaced.readings), None);
+        }
+        for run in groups::runs(text) {
+            self.word(&run.joined);
+            if run.joined.bytes().all(|byte| byte.is_ascii_digit()) && run.joined.len() <= 15 {
+                self.phone(&run.joined);
+            }
+        }
         if self.origin == Origin::Data {
             derived::of_text(text, &found, &mut |how, value| self.derived(how, value));
             self.list(text.lines().filter(|line| !line.trim().is_empty()).count());
@@ -284,6 +324,9 @@ impl Builder {
                 (first..first + 3).for_each(|month| {
                     self.months.entry((year, month)).or_insert(self.step);
                 });
+            }
+            if matches!(word.as_str(), "week" | "kw" | "cw" | "woche") {
+                self.week(&found[index + 1..]);
             }
             if is_user && (date::is_relative(&word) || date::is_relative_pair(&last, &word)) {
                 self.relative_day = self.relative_day.min(self.step);
@@ -311,201 +354,6 @@ impl Builder {
                 }
             }
             last = word;
-        }
-    }
-
-    fn word(&mut self, text: &str) {
-        self.words.entry(hash(text)).or_insert(self.step);
-    }
-
-    /// A name, and its words.
-    fn named(&mut self, text: &str) {
-        self.word(text);
-        if text.bytes().any(|byte| !byte.is_ascii_alphanumeric()) {
-            for part in text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()) {
-                self.word(part);
-                let digits = part.trim_start_matches('0');
-                if digits.len() < part.len() {
-                    self.word(digits);
-                }
-            }
-        }
-    }
-
-    fn token(&mut self, token: &Token<'_>) {
-        self.named(token.text);
-        match &token.kind {
-            Kind::Number(number) => self.number(number, None),
-            Kind::Days(days) => days.iter().for_each(|day| self.day(*day)),
-            Kind::Month(year, month) => {
-                self.months.entry((year.unwrap_or(0), *month)).or_insert(self.step);
-                year.iter().for_each(|year| self.word(&year.to_string()));
-            }
-            Kind::Time(time) => self.time(*time),
-            Kind::Url => self.url(token.text),
-            Kind::Path => self.path(token.text),
-            Kind::Phone(digits) => self.phone(digits),
-            Kind::Id => self.id(token.text),
-            Kind::Email | Kind::Word => {}
-        }
-        let zoned = matches!(token.kind, Kind::Days(_))
-            && date::timestamp(token.text).is_some_and(|(_, _, zoned)| zoned);
-        if zoned
-            || matches!(
-                token.text,
-                "UTC"
-                    | "GMT"
-                    | "EST"
-                    | "EDT"
-                    | "PST"
-                    | "PDT"
-                    | "CET"
-                    | "CEST"
-                    | "timezone"
-                    | "timeZone"
-            )
-        {
-            self.zone = self.zone.min(self.step);
-        }
-    }
-
-    fn put(&mut self, table: Table, value: f64) {
-        if value.is_finite() {
-            let value = value.abs();
-            self.numbers.entry((table, (value + 0.0).to_bits())).or_insert(self.step);
-        }
-    }
-
-    fn derived(&mut self, how: Derivation, value: f64) {
-        self.put(Table::Derived(how), value);
-    }
-
-    fn number(&mut self, number: &Number, key: Option<&str>) {
-        let unit = derived::unit_of(key, number);
-        for reading in number.readings.iter() {
-            let value = reading.value;
-            self.put(Table::Written, value);
-            match unit {
-                Some(unit) => {
-                    self.put(Table::Measured(unit.dimension), value * unit.size);
-                    if unit.dimension == Dimension::Percent {
-                        self.put(Table::Written, value * 0.01);
-                    }
-                    // Prices may be sent in cents.
-                    if unit == units::MONEY && reading.place >= 0.01 && number.unit.is_some() {
-                        self.put(Table::Written, (value * 100.0).round());
-                    }
-                }
-                None => self.put(Table::Bare, value),
-            }
-        }
-        let first = number.readings.first;
-        if first.place >= 1.0 && first.value < 1e15 {
-            self.word(&format!("{:.0}", first.value));
-            if first.value >= 1e8 {
-                self.phone(&format!("{:.0}", first.value));
-            }
-        }
-        if let Some((day, time)) = date::from_unix(first.value) {
-            self.day(day);
-            // The day of another time zone.
-            if let Some(number) = day.number() {
-                self.days.entry(number - 1).or_insert(self.step);
-                self.days.entry(number + 1).or_insert(self.step);
-            }
-            self.time(time);
-            self.zone = self.zone.min(self.step);
-        }
-        if first.place >= 1.0 && (19_000_101.0..22_000_000.0).contains(&first.value) {
-            date::days(&format!("{:.0}", first.value)).into_iter().for_each(|day| self.day(day));
-        }
-    }
-
-    fn day(&mut self, day: Day) {
-        self.month_days.entry((day.month, day.day)).or_insert(self.step);
-        match day.number() {
-            Some(number) => {
-                self.days.entry(number).or_insert(self.step);
-                if let Some(year) = day.year {
-                    self.put(Table::Written, f64::from(year));
-                    self.word(&year.to_string());
-                    self.months.entry((year, day.month)).or_insert(self.step);
-                }
-            }
-            None => {
-                self.yearless.entry((day.month, day.day)).or_insert(self.step);
-            }
-        }
-    }
-
-    fn time(&mut self, time: Minutes) {
-        if let Some(step) = self.times.get_mut(usize::from(time)) {
-            *step = (*step).min(self.step);
-        }
-        // It may be a duration, too.
-        self.put(Table::Measured(Dimension::Time), f64::from(time) * 60.0);
-    }
-
-    fn url(&mut self, url: &str) {
-        let parts = shape::url_parts(url);
-        self.word(&format!("{}{}", parts.host, parts.path.trim_end_matches('/')));
-        self.named(&parts.host);
-        for segment in shape::segments(parts.path).take(64) {
-            let segment = shape::unescaped(segment);
-            self.named(&segment);
-            self.id(&segment);
-        }
-        for value in parts
-            .query
-            .split('&')
-            .take(64)
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(_, value)| value)
-        {
-            let value = shape::unescaped(value);
-            self.named(&value);
-        }
-        self.path(parts.path);
-    }
-
-    fn path(&mut self, path: &str) {
-        let plain = shape::plain_path(path);
-        self.word(&plain);
-        for (at, _) in plain.match_indices('/').skip(1).take(32) {
-            self.word(&plain[..at]);
-        }
-        for segment in shape::segments(path).take(64) {
-            self.named(segment);
-            if let Some(ending) = shape::extension(segment) {
-                self.word(&segment[..segment.len() - ending.len() - 1]);
-            }
-        }
-    }
-
-    fn phone(&mut self, digits: &str) {
-        let digits = digits.trim_start_matches('0');
-        self.phones.entry(hash(digits)).or_insert(self.step);
-        for length in 6..=digits.len().min(10) {
-            self.phone_ends.entry(hash(&digits[digits.len() - length..])).or_insert(self.step);
-        }
-    }
-
-    fn id(&mut self, text: &str) {
-        if let Some(seconds) = date::iso_duration(text) {
-            self.put(Table::Measured(Dimension::Time), seconds);
-        }
-        if let Some(uuid) = shape::uuid(text) {
-            self.word(&uuid);
-        }
-        // `2507.12806v1` is a version of `2507.12806`.
-        let version = text.trim_end_matches(|c: char| c.is_ascii_digit());
-        if let Some(plain) = version.strip_suffix(['v', 'V']).filter(|plain| plain.len() > 3) {
-            self.word(plain);
-        }
-        for part in text.split(|c: char| !c.is_ascii_alphanumeric()).chain([text]) {
-            if part.len() >= 8 && shape::is_hex(part) {
-                (6..=12.min(part.len())).for_each(|length| self.word(&part[..length]));
-            }
         }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::text::{Name, Text, Values};
 use crate::attack::{Attack, Trial, Tried};
+use crate::opinion::Votes;
 use quintain_evidence::demands::{Around, Demands};
 
 /// Signs that must occur together.
@@ -57,7 +58,12 @@ pub(crate) enum Sign {
     Detector(&'static dyn Attack),
     /// A call of a tool that the server does not list succeeded.
     Unlisted,
+    /// A judge says that the response breaks this rule.
+    Judged(String),
 }
+
+/// Who asks a judge about the responses of MCP servers.
+pub(crate) const JUDGED_BY: &str = "policy";
 
 /// Kinds of errors by the words that suites use; a number is a JSON-RPC error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,6 +262,10 @@ impl Sign {
                     .then(|| Seen::unsure("the response differs from that of the baseline call"))
             }
             Self::Detector(attack) => detected(attempt_view, *attack),
+            Self::Judged(_) => {
+                let votes = Votes::of(&attempt_view.tried.evidence.answers, JUDGED_BY);
+                votes.see_violation().then(|| Seen::unsure(votes.describe()))
+            }
             Self::Unlisted => {
                 let exchange = attempt_view.tried.last()?;
                 let name = exchange.sent.get("name").and_then(Value::as_str)?;

@@ -20,6 +20,7 @@ use super::text::Name;
 use super::{AttackBody, CallForm, Defined, Payload};
 use crate::attack::{Attack, Kind, Need};
 use crate::attacks;
+use crate::suits::Receiver;
 
 /// Proofs that are a single word.
 pub(crate) const WORDS: [&str; 5] = ["listener", "file", "exit", "accepted", "differs"];
@@ -30,6 +31,8 @@ pub struct Reading<'a> {
     /// The folder that relative paths start from.
     pub base_dir: &'a Path,
     pub strictness: Weight,
+    /// Who is attacked.
+    pub receiver: Receiver,
     /// Compiles the assertions that are proofs.
     pub demands: &'a dyn ReadDemands,
 }
@@ -428,7 +431,9 @@ pub(crate) fn pattern(node: &Node, dx: &mut Diagnostics) -> Option<Regex> {
 fn detector(node: &Node, dx: &mut Diagnostics) -> Option<&'static dyn Attack> {
     let found = attacks::find(node.raw().unwrap_or_default());
     if found.is_none() {
-        let names = attacks::all().iter().map(|attack| attack.meta().id);
+        let names: Vec<&str> =
+            attacks::suiting(Receiver::Arguments).map(|attack| attack.meta().id).collect();
+        let names = names.into_iter();
         dx.push(quintain_source::unknown_word("detector", node, names));
     }
     found

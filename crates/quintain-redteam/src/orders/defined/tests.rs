@@ -15,7 +15,12 @@ fn read(text: &str) -> (Option<Defined>, Vec<&'static str>) {
     let id = sources.add(SourceFile::new("x.yaml", text));
     let node = quintain_source::read(&sources, id, &mut dx).unwrap();
     let demands = &DemandReader { files: &NoFiles };
-    let reading = Reading { base_dir: Path::new(""), strictness: Weight::Error, demands };
+    let reading = Reading {
+        base_dir: Path::new(""),
+        strictness: Weight::Error,
+        receiver: crate::suits::Receiver::Arguments,
+        demands,
+    };
     let defined = Defined::read(&node, &reading, false, &mut dx);
     (defined, dx.iter().map(|found| found.code).collect())
 }

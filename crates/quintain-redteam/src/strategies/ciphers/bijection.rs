@@ -101,8 +101,8 @@ mod tests {
     #[test]
     fn the_message_can_be_read_with_the_table() {
         let text = first("{id: bijection, config: {to: digits}}", "attack at dawn");
-        let (lesson, message) = text.split_once("\n\n").unwrap();
-        let table = lesson.lines().nth(1).unwrap();
+        let (table, message) = text.split_once("\n\n").unwrap();
+        let table = table.lines().nth(1).unwrap();
         let read = |code: &str| -> String {
             let entry = table.split(", ").find(|entry| entry.split(" = ").nth(1) == Some(code));
             entry.map_or(code, |entry| &entry[..1]).to_owned()

@@ -6,7 +6,7 @@ use quintain_evidence::question::Reaction;
 
 use crate::strategies::framing::filled;
 use crate::strategies::strategy::{Dialogue, Suits};
-use crate::strategies::talk::{Adversary, Done, History, Script, Talk};
+use crate::strategies::talk::{Done, History, Lead, Script, Talk, Turn};
 
 pub(in crate::strategies) static CRESCENDO: Dialogue = Dialogue {
     meta: &Meta {
@@ -17,8 +17,8 @@ pub(in crate::strategies) static CRESCENDO: Dialogue = Dialogue {
             what: "Starts with a general question about the subject and comes closer to the \
                    objective in each of `maxTurns` turns (default 10). After a refusal it drops \
                    that turn from the conversation and tries another wording, at most \
-                   `maxBacktracks` times (default 10; 0 with `stateful: true`). With `adversary: \
-                   model`, a model writes the turns.",
+                   `maxBacktracks` times (default 10; 0 with `stateful: true`). A model writes the \
+                   turns if `redteamProvider` or `redteam.provider` names one.",
             why: "Compared with the step before it, each step looks harmless.",
             example: "strategies:\n  - id: crescendo\n    config: {maxTurns: 6, maxBacktracks: 3}",
         },
@@ -26,16 +26,14 @@ pub(in crate::strategies) static CRESCENDO: Dialogue = Dialogue {
     },
     suits: Suits::MODELS,
     compile: |options| {
-        let adversary = Adversary::read(options);
         let stateful = options.flag("stateful", false);
         let backtracks = options.whole("maxBacktracks", 0..=100, 10);
         let backtracks = if stateful { 0 } else { backtracks };
-        Talk::new(options, 10, Crescendo { adversary, backtracks, stateful })
+        Talk::new(options, 10, Crescendo { backtracks, stateful })
     },
 };
 
 struct Crescendo {
-    adversary: Adversary,
     backtracks: usize,
     stateful: bool,
 }
@@ -83,28 +81,32 @@ impl Script for Crescendo {
         // The last turn that was not refused. A stateful target remembers refused turns too.
         let stands = |at: &usize| self.stateful || history.turns[*at].reaction != Reaction::Refused;
         let after = (0..history.turns.len()).rev().find(stands);
-        if self.adversary == Adversary::Model {
-            return history.advised("crescendo", TASK, after);
-        }
-        let step = history.turns.iter().filter(|turn| turn.reaction != Reaction::Refused).count();
-        let tries =
-            history.turns.iter().rev().take_while(|turn| turn.reaction == Reaction::Refused);
-        let wording = tries.count();
-        match STEPS.get(step).and_then(|wordings| wordings.get(wording)) {
-            Some(template) => history.say(filled(template, &history.objective), after),
-            None if wording > 0 => Next::Done(Done::Refused),
-            None => Next::Done(Done::Finished),
-        }
+        let lead = Lead { strategy: "crescendo", task: TASK, shown: None };
+        history.led(&lead, after, || scripted(history, after))
+    }
+}
+
+/// The built-in message for the step that the conversation has reached.
+fn scripted(history: &History, after: Option<usize>) -> Next<Done> {
+    let is_refused = |turn: &&Turn| turn.reaction == Reaction::Refused;
+    let step = history.turns.iter().filter(|turn| !is_refused(turn)).count();
+    let wording = history.turns.iter().rev().take_while(is_refused).count();
+    match STEPS.get(step).and_then(|wordings| wordings.get(wording)) {
+        Some(template) => history.say(filled(template, &history.objective), after),
+        None if wording > 0 => Next::Done(Done::Refused),
+        None => Next::Done(Done::Finished),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use quintain_evidence::question::{Answer, Question};
+    use quintain_evidence::question::Question;
     use serde_json::json;
 
     use super::*;
-    use crate::strategies::talk::testing::{answered, entry, nobody, play, refused};
+    use crate::strategies::talk::testing::{
+        answered, asked_of_model, entry, nobody, play, refused, writes,
+    };
 
     #[test]
     fn steps_follow_each_other_to_the_objective() {
@@ -141,18 +143,22 @@ mod tests {
     }
 
     #[test]
-    fn a_model_writes_the_turns() {
+    fn a_model_writes_the_turns_and_built_in_messages_replace_what_it_refuses() {
         let led = entry("crescendo", json!({"adversary": "model", "maxTurns": 3}));
+        let mut asked = 0;
         let advise = |question: &Question| {
-            let Question::Judge(question) = question else { panic!() };
-            assert_eq!(question.kind, "adversary");
-            let turns = question.criteria["turns"].as_array().unwrap().len();
-            Answer::Value(json!({"message": format!("turn {turns}")}))
+            asked += 1;
+            assert!(asked_of_model(question).contains("towards the objective in small steps"));
+            if asked == 2 {
+                writes("I cannot help with that.")
+            } else {
+                writes(&format!("turn {asked}"))
+            }
         };
         let (turns, done) = play(&led, "x", answered, advise);
         let sent: Vec<_> = turns.iter().map(|turn| turn.sent.as_str()).collect();
-        assert_eq!((sent, done), (vec!["turn 0", "turn 1", "turn 2"], Done::Finished));
+        assert_eq!((sent, done), (vec!["turn 1", STEPS[1][0], "turn 3"], Done::Finished));
         let (turns, done) = play(&led, "x", answered, nobody);
-        assert_eq!((turns.len(), done), (0, Done::Unanswered("no model".to_owned())));
+        assert_eq!((turns.len(), done), (3, Done::Finished), "no model answers");
     }
 }

@@ -2,7 +2,9 @@
 
 pub(super) mod chunked;
 pub(super) mod crescendo;
+pub(super) mod hydra;
 pub(super) mod led;
 pub(super) mod multi_prompt;
+pub(super) mod phased;
 pub(super) mod skeleton_key;
 pub(super) mod tree;

@@ -9,7 +9,7 @@ use crate::strategies::framing::filled;
 use crate::strategies::options::Options;
 use crate::strategies::random::seeded;
 use crate::strategies::strategy::{Dialogue, Suits};
-use crate::strategies::talk::{Adversary, Done, History, MAX_TURNS, Script, Talk, Turn};
+use crate::strategies::talk::{Done, History, Lead, MAX_TURNS, Script, Talk, Turn};
 
 pub(in crate::strategies) static PAIR: Dialogue = Dialogue {
     meta: &Meta {
@@ -19,8 +19,8 @@ pub(in crate::strategies) static PAIR: Dialogue = Dialogue {
         docs: docs! {
             what: "Sends `width` requests (default 3), each in a new conversation, and improves \
                    each of them up to `depth` times (default 5). The improvements are built-in \
-                   rewordings in an order that depends on the seed, or with `adversary: model` \
-                   what a model derives from the last answer.",
+                   rewordings in an order that depends on the seed, or what a model derives from \
+                   the last answer if `redteamProvider` or `redteam.provider` names one.",
             why: "Few refusals survive fifteen different wordings.",
             example: "strategies:\n  - id: pair\n    config: {width: 2, depth: 4}",
         },
@@ -53,16 +53,14 @@ pub(in crate::strategies) static TAP: Dialogue = Dialogue {
 
 fn compile(options: &mut Options<'_>, strategy: &'static str, branching: usize) -> Talk {
     options.without_effect(&["numIterations", "maxAttempts", "branchingFactor", "stateful"]);
-    let adversary = Adversary::read(options);
     let width = options.whole("width", 1..=16, 3);
     let depth = options.whole("depth", 1..=16, 5);
     let turns = (width * branching * depth).min(MAX_TURNS);
-    Talk::new(options, turns, Tree { strategy, adversary, width, depth, branching })
+    Talk::new(options, turns, Tree { strategy, width, depth, branching })
 }
 
 struct Tree {
     strategy: &'static str,
-    adversary: Adversary,
     width: usize,
     depth: usize,
     branching: usize,
@@ -125,13 +123,10 @@ impl Tree {
 impl Script for Tree {
     fn next(&self, history: &History) -> Next<Done> {
         let Some(node) = self.node(&history.turns) else { return Next::Done(Done::Finished) };
-        if self.adversary == Adversary::Model {
-            // The model sees only the chain of requests that it has to improve.
-            let line: Vec<Turn> =
-                node.parent.map(|at| history.turns[at].clone()).into_iter().collect();
-            return history.advised_on(self.strategy, TASK, &line);
-        }
-        history.say(reworded(history), None)
+        // The model sees only the request that it has to improve.
+        let line: Vec<Turn> = node.parent.map(|at| history.turns[at].clone()).into_iter().collect();
+        let lead = Lead { strategy: self.strategy, task: TASK, shown: Some(&line) };
+        history.led(&lead, None, || history.say(reworded(history), None))
     }
 }
 
@@ -152,11 +147,13 @@ fn reworded(history: &History) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use quintain_evidence::question::{Answer, Question};
+    use quintain_evidence::question::Question;
     use serde_json::json;
 
     use super::*;
-    use crate::strategies::talk::testing::{answered, entry, nobody, play, refused};
+    use crate::strategies::talk::testing::{
+        answered, asked_of_model, entry, nobody, play, refused, writes,
+    };
 
     #[test]
     fn streams_are_improved_to_their_depth() {
@@ -170,13 +167,7 @@ mod tests {
 
     #[test]
     fn the_tree_keeps_those_that_were_answered() {
-        let tree = Tree {
-            strategy: "tap",
-            adversary: Adversary::Scripted,
-            width: 2,
-            depth: 3,
-            branching: 2,
-        };
+        let tree = Tree { strategy: "tap", width: 2, depth: 3, branching: 2 };
         let turn =
             |reaction| Turn { after: None, sent: String::new(), received: String::new(), reaction };
         let (no, yes) = (Reaction::Refused, Reaction::Answered);
@@ -201,14 +192,13 @@ mod tests {
             entry("tap", json!({"adversary": "model", "width": 1, "depth": 2, "branching": 2}));
         let mut shown = Vec::new();
         let advise = |question: &Question| {
-            let Question::Judge(question) = question else { panic!() };
-            let turns = question.criteria["turns"].as_array().unwrap();
-            shown.push(turns.first().map(|turn| turn["sent"].clone()));
-            Answer::Value(format!("try {}", shown.len()).into())
+            let asked = asked_of_model(question);
+            shown.push((1..3).filter(|n| asked.contains(&format!("try {n}"))).collect::<Vec<_>>());
+            writes(&format!("try {}", shown.len()))
         };
         let (turns, _) = play(&led, "x", answered, advise);
         assert_eq!(turns.len(), 3);
-        assert_eq!(shown, [None, Some("try 1".into()), Some("try 1".into())]);
+        assert_eq!(shown, [vec![], vec![1], vec![1]]);
     }
 
     #[test]

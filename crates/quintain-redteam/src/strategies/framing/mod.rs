@@ -5,8 +5,10 @@ pub(super) mod code;
 pub(super) mod decode;
 pub(super) mod markup;
 pub(super) mod puzzles;
+pub(super) mod scholarly;
 pub(super) mod shots;
 pub(super) mod templates;
+pub(super) mod web_page;
 
 /// Placeholder for the text in a template.
 pub(super) const SLOT: &str = "{objective}";

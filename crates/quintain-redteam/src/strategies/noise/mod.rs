@@ -2,4 +2,5 @@
 
 pub(super) mod best_of_n;
 pub(super) mod characters;
+pub(super) mod gcg;
 pub(super) mod terminal;

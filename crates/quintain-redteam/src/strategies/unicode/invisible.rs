@@ -24,8 +24,7 @@ pub(in crate::strategies) static ASCII_SMUGGLING: Converter = Converter {
         let cover = options.text("cover", "");
         let framed = options.flag("framed", false);
         Rewrite::one(move |text| {
-            let tags = text.chars().map(|c| if c.is_ascii() { tag(c) } else { c });
-            let tags: String = tags.collect();
+            let tags = tags(text);
             if framed { format!("{cover}\u{e0001}{tags}\u{e007f}") } else { cover.clone() + &tags }
         })
     },
@@ -47,13 +46,7 @@ pub(in crate::strategies) static EMOJI: Converter = Converter {
     suits: Suits::BOTH,
     compile: |options| {
         let base = options.text("base", "😊");
-        Rewrite::one(move |text| {
-            let selectors = text.bytes().map(|byte| match byte {
-                0..16 => char::from_u32(0xfe00 + u32::from(byte)),
-                _ => char::from_u32(0xe0100 + u32::from(byte) - 16),
-            });
-            base.chars().chain(selectors.flatten()).collect()
-        })
+        Rewrite::one(move |text| base.clone() + &selectors(text))
     },
 };
 
@@ -73,11 +66,7 @@ pub(in crate::strategies) static SNEAKY_BITS: Converter = Converter {
     suits: Suits::BOTH,
     compile: |options| {
         let cover = options.text("cover", "");
-        Rewrite::one(move |text| {
-            let bits = text.bytes().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1));
-            let bits = bits.map(|bit| if bit == 1 { ONE } else { ZERO });
-            cover.chars().chain(bits).collect()
-        })
+        Rewrite::one(move |text| cover.clone() + &operators(text))
     },
 };
 
@@ -114,8 +103,26 @@ pub(in crate::strategies) static ZERO_WIDTH: Converter = Converter {
 const ZERO: char = '\u{2062}';
 const ONE: char = '\u{2064}';
 
-fn tag(c: char) -> char {
-    char::from_u32(0xe0000 + u32::from(c)).unwrap_or(c)
+/// ASCII as invisible tag characters; other characters stay.
+pub(crate) fn tags(text: &str) -> String {
+    let tag =
+        |c: char| char::from_u32(0xe0000 + u32::from(c)).filter(|_| c.is_ascii()).unwrap_or(c);
+    text.chars().map(tag).collect()
+}
+
+/// Every byte as a variation selector.
+pub(crate) fn selectors(text: &str) -> String {
+    let selectors = text.bytes().map(|byte| match byte {
+        0..16 => char::from_u32(0xfe00 + u32::from(byte)),
+        _ => char::from_u32(0xe0100 + u32::from(byte) - 16),
+    });
+    selectors.flatten().collect()
+}
+
+/// Every bit as an invisible operator.
+pub(crate) fn operators(text: &str) -> String {
+    let bits = text.bytes().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1));
+    bits.map(|bit| if bit == 1 { ONE } else { ZERO }).collect()
 }
 
 /// Inserts a text between all characters.

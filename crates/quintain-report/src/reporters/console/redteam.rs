@@ -10,7 +10,7 @@ use quintain_evidence::tally::Summary;
 use super::{Screen, Tone};
 use crate::exchanges;
 use crate::findings::{
-    Counts, Standing, WORST_FIRST, covered, learned, level, pace, percents, phase, places, reach,
+    Counts, Standing, WORST_FIRST, covered, learned, pace, percents, phase, places, reach, risk,
     seen, tags,
 };
 use crate::text::{bytes_text, cell, columns, count, json_excerpt, line, plain, wrap};
@@ -133,10 +133,17 @@ impl Screen {
         for (at, (name, attack)) in rows.iter().enumerate() {
             let (low, high) = attack.interval;
             let label = self.heading(if at == 0 { "Attacks" } else { "" });
-            let hits = format!("{:>4} of {}", attack.hits, count(attack.trials, "place", "places"));
+            let (one, more) =
+                if report.takes_text { ("prompt", "prompts") } else { ("place", "places") };
+            let hits = format!("{:>4} of {}", attack.hits, count(attack.trials, one, more));
             let hits = cell(&hits, 20);
             let hits = if attack.hits > 0 { self.paint(Tone::Red, &hits) } else { hits };
-            let share = percents(attack.rate, low, high);
+            let mut share = vec![percents(attack.rate, low, high)];
+            let repeated = attack.pass_at.iter().filter(|(tries, _)| *tries > 1);
+            share.extend(
+                repeated.map(|(tries, rate)| format!("{:.0} % in {tries} tries", rate * 100.0)),
+            );
+            let share = share.join(", ");
             writeln!(self.out, "{label}{} {hits} {share}", cell(name, widest))?;
         }
         Ok(())
@@ -182,10 +189,7 @@ impl Screen {
         if let Some(again) = report.findings.iter().find_map(|one| one.replay.as_deref()) {
             writeln!(self.out, "{}{}", self.heading("Replay"), line(again, MAX_COMMAND))?;
         }
-        if let Some(risk) = &report.risk {
-            let text = format!("{:.1} of 10, {}", risk.score, level(risk.level));
-            self.labelled("Risk", Some(Tone::Bold), &text)?;
-        }
+        self.labelled("Risk", Some(Tone::Bold), &risk(report))?;
         Ok(())
     }
 

@@ -8,17 +8,19 @@ use quintain_evidence::result::{CaseResult, CaseStatus};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
+use super::conversation::Conversation;
 use crate::exchanges::{self, Shown};
 use crate::gist;
 use crate::number::{Number, Numbers, millis};
 use crate::text::{excerpt, json_excerpt, line};
+use crate::traces;
 
 const MAX_ROW: usize = 160;
 /// Maximum bytes of a text of a case that did not pass; passed cases get a quarter of it.
 const MAX_TEXT: usize = 16_000;
 
-/// Number, test, column, status, name, latency, score, text, place, repetition.
-type Row = (usize, usize, usize, u8, String, Number, Number, String, String, u32);
+/// Number, test, column, status, name, latency, score, text, place, repetition, counts of findings in a trace.
+type Row = (usize, usize, usize, u8, String, Number, Number, String, String, u32, String);
 
 pub(super) fn row(case: &CaseResult, test: usize, column: usize) -> Row {
     let status = match case.status {
@@ -30,7 +32,9 @@ pub(super) fn row(case: &CaseResult, test: usize, column: usize) -> Row {
     let place = gist::place(case).map(ToString::to_string).unwrap_or_default();
     let (name, text) = (gist::name(case), gist_text(case));
     let took = millis(case.latency_ms);
-    (case.ordinal, test, column, status, name, took, score, text, line(&place, 300), case.repeat)
+    let place = line(&place, 300);
+    let found = case.graded.as_deref().map(traces::severities).unwrap_or_default();
+    (case.ordinal, test, column, status, name, took, score, text, place, case.repeat, found)
 }
 
 /// The text of a row: the response, or the reason why it did not pass.
@@ -55,6 +59,8 @@ pub(super) struct Run {
     columns: Vec<Column>,
     /// The number of different responses.
     prompts: usize,
+    /// Whether the cases are recorded traces.
+    traces: bool,
 }
 
 #[derive(Serialize)]
@@ -71,11 +77,11 @@ impl Run {
             target: line(column.target.name(), 80),
             prompt: line(&column.label, 80),
         });
-        Self { columns: columns.collect(), prompts: prompts.len() }
+        Self { columns: columns.collect(), prompts: prompts.len(), traces: run.of_traces }
     }
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Detail {
     reason: String,
     prompt: String,
@@ -87,6 +93,9 @@ pub(super) struct Detail {
     exchanges: Vec<Shown>,
     /// The number of exchanges that are not shown.
     more: usize,
+    /// Of a graded trace. It contains prompt and output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<Conversation>,
 }
 
 #[derive(Serialize)]
@@ -102,6 +111,14 @@ struct Check {
 impl Detail {
     pub(super) fn of(case: &CaseResult) -> Self {
         let max = if gist::passed(case) { MAX_TEXT / 4 } else { MAX_TEXT };
+        if let (Some(graded), Some(trace)) = (&case.graded, &case.evidence.trace) {
+            return Self {
+                reason: excerpt(gist::reason(case), max),
+                attempts: case.attempts,
+                conversation: Some(Conversation::of(graded, trace, max / 4)),
+                ..Self::default()
+            };
+        }
         let components = case.grade.iter().flat_map(|grade| &grade.components).take(200);
         let checks = components.map(|component| Check {
             ok: component.verdict.passed(),
@@ -132,6 +149,7 @@ impl Detail {
             checks: checks.collect(),
             exchanges: exchanges::shown(&case.evidence, max / 2),
             more: exchanges::left_out(&case.evidence),
+            conversation: None,
         }
     }
 }

@@ -105,6 +105,8 @@ fn cards(out: &mut impl Write, report: &RedteamReport, summary: &Summary) -> io:
         };
         let label = format!("risk of 10: {}", findings::level(risk.level));
         card(&format!("{:.1}", risk.score), class, &label)?;
+    } else {
+        card("n/a", "", "risk: nothing was attacked")?;
     }
     let counts = Counts::of(&report.findings);
     card(&counts.confirmed.to_string(), "fail", "confirmed")?;

@@ -20,8 +20,8 @@
   };
   const took = (ms) => (ms < 9.95 ? ms.toFixed(1) + " ms" : ms < 999.5 ? ms.toFixed(0) + " ms" : (ms / 1000).toFixed(1) + " s");
 
-  const cases = (read("rows") || []).map(([ordinal, test, column, status, name, ms, score, text, place, again]) =>
-    ({ ordinal, test, column, status, name, ms, score, text, place, again }));
+  const cases = (read("rows") || []).map(([ordinal, test, column, status, name, ms, score, text, place, again, found]) =>
+    ({ ordinal, test, column, status, name, ms, score, text, place, again, found }));
   for (const one of cases) one.hay = (one.name + "\n" + one.text + "\n" + one.place).toLowerCase();
 
   const search = byId("search"), pick = byId("column"), shown = byId("shown"), body = byId("body"), more = byId("more"), none = byId("none");
@@ -38,9 +38,9 @@
 
   const head = () => {
     const row = make("tr");
-    row.append(make("th", "n", "#"), make("th", "", "Test"));
+    row.append(make("th", "n", "#"), make("th", "", run.traces ? "Trace" : "Test"));
     for (const at of columns()) {
-      const cell = make("th", "", run.columns[at].target);
+      const cell = make("th", "", run.traces ? "Verdict" : run.columns[at].target);
       cell.scope = "col";
       if (run.prompts > 1) cell.append(make("small", "", " " + run.columns[at].prompt));
       row.append(cell);
@@ -82,7 +82,7 @@
           button.dataset.ordinal = one.ordinal;
           const mark = make("i", KIND[one.status], MARK[one.status]);
           mark.setAttribute("aria-label", WORD[one.status]);
-          button.append(mark, make("span", "", one.text || "(nothing)"), make("em", "", took(one.ms)));
+          button.append(mark, make("span", "", one.text || "(nothing)"), make("em", "", run.traces ? one.found : took(one.ms)));
           cell.append(button);
         }
         row.append(cell);
@@ -101,6 +101,108 @@
   };
   const side = (parent, title, text) => parent.append(make("p", "", title), make("pre", "", text));
 
+  // A graded trace: what was said and called, with each finding at its place.
+  const fold = (label, className) => {
+    const node = make("details", className);
+    node.append(make("summary", "", label));
+    return node;
+  };
+  const findings = (parent, { list, more }) => {
+    for (const one of list) {
+      const box = make("div", "found l-" + one.severity);
+      const title = make("p", "what");
+      title.append(make("b", "", one.severity), make("code", "", one.check));
+      if (one.pointer) title.append(make("code", "at", one.pointer));
+      if (one.metric && one.metric !== one.check) title.append(make("span", "", "by " + one.metric));
+      box.append(title, make("p", "", one.message));
+      if (one.evidence) box.append(make("pre", "", one.evidence));
+      if (one.hint) box.append(make("p", "hint", one.hint));
+      parent.append(box);
+    }
+    if (more) parent.append(make("p", "facts", "... and " + more + " more"));
+  };
+  const LONG = 600;
+  const call = (part, open) => {
+    const node = make("details", "step call is-" + part.outcome);
+    node.open = open || part.findings.list.length > 0;
+    const title = make("summary");
+    title.append(make("small", "", "call " + part.at + " · " + part.what), make("b", "", part.name));
+    if (part.server) title.append(make("span", "", "on " + part.server));
+    if (part.outcome === "error") title.append(make("i", "pill fail", "error"));
+    if (part.took !== null) title.append(make("em", "", took(part.took)));
+    for (const one of part.findings.list) title.append(make("i", "dot l-" + one.severity, one.check));
+    node.append(title);
+    if (part.args_note) node.append(make("p", "", "Arguments (" + part.args_note + ")"));
+    else node.append(make("p", "", "Arguments"));
+    if (part.args) node.append(make("pre", "", part.args));
+    node.append(make("p", "", part.outcome === "none" ? "Result (not recorded)" : part.outcome === "error" ? "Error" : "Result"));
+    if (part.outcome !== "none") node.append(make("pre", "", part.result || "(empty)"));
+    findings(node, part.findings);
+    return node;
+  };
+  const message = (part) => {
+    const isLong = part.role === "system" && part.text.length > LONG;
+    const node = make("div", "step said " + part.role);
+    if (isLong) {
+      const more = fold("system", "");
+      more.append(make("div", "text", part.text));
+      node.append(more);
+    } else node.append(make("small", "", part.role), make("div", "text", part.text || "(empty)"));
+    findings(node, part.findings);
+    return node;
+  };
+  const steps = (parent, parts, open) => {
+    for (const part of parts) {
+      if (part.kind === "message") parent.append(message(part));
+      else if (part.kind === "call") parent.append(call(part, open));
+      else if (part.kind === "gap") parent.append(make("p", "gap", part.label));
+      else {
+        const node = part.kind === "fold" ? fold(part.label, "quiet") : make("div", "step said");
+        if (part.kind === "fold") steps(node, part.parts, false);
+        else node.append(make("small", "", part.label)), findings(node, part.findings);
+        parent.append(node);
+      }
+    }
+  };
+  const converse = (full) => {
+    if (full.metrics.length) {
+      const list = make("ul", "checks");
+      for (const one of full.metrics) {
+        const item = make("li");
+        const kind = one.status === "none" ? "none" : one.status;
+        const mark = make("i", kind, { pass: "✓", fail: "✗", error: "!", none: "–" }[kind]);
+        mark.setAttribute("aria-label", { pass: "passed", fail: "failed", error: "error", none: "not applicable" }[kind]);
+        item.append(mark, make("b", "", one.name), make("code", "", one.score), make("p", "", one.reason));
+        if (one.judge) item.append(make("p", "facts", "A judge would also decide " + one.judge + "."));
+        list.append(item);
+      }
+      detail.append(make("h3", "", "Metrics"), list);
+    }
+    if (full.expected.length) {
+      detail.append(make("h3", "", "Expected calls"));
+      const list = make("ul", "checks");
+      for (const one of full.expected) {
+        const item = make("li");
+        item.append(make("i", "none", "→"), make("b", "", one.name));
+        if (one.args) item.append(make("p", "json", one.args));
+        list.append(item);
+      }
+      detail.append(list);
+      if (full.more_expected) detail.append(make("p", "facts", "... and " + full.more_expected + " more"));
+    }
+    detail.append(make("h3", "", "Conversation"));
+    const talk = make("div", "talk");
+    steps(talk, full.parts, full.parts.length < 6);
+    detail.append(talk);
+    if (full.silent.length) {
+      const node = fold(full.silent.length + " checks do not apply", "quiet");
+      const list = make("dl");
+      for (const [check, why] of full.silent) list.append(make("dt", "", check), make("dd", "", why));
+      node.append(list);
+      detail.append(node);
+    }
+  };
+
   const show = (at) => {
     const one = visible[at];
     if (!one) return;
@@ -112,9 +214,10 @@
     byId("after").disabled = at === visible.length - 1;
     detail.replaceChildren(make("h2", "", one.name));
     const column = run.columns[one.column];
-    const facts = [column.target];
+    const facts = run.traces ? [] : [column.target];
     if (run.prompts > 1) facts.push(column.prompt);
-    facts.push("score " + one.score, took(one.ms));
+    facts.push("score " + one.score);
+    if (!run.traces || one.ms) facts.push(took(one.ms));
     if (one.again) facts.push("repeat " + (one.again + 1));
     if (full && full.attempts > 1) facts.push("attempt " + full.attempts);
     if (one.place) facts.push(one.place);
@@ -124,6 +227,7 @@
       detail.append(make("p", "facts", "The report omits details because of its size; the JSON report contains everything."));
     } else {
       if (one.status) block("Reason", full.reason);
+      if (full.conversation) converse(full.conversation);
       if (full.checks.length) {
         const list = make("ul", "checks");
         for (const check of full.checks) {

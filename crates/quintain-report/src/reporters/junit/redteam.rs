@@ -7,7 +7,7 @@ use quintain_evidence::redteam_report::RedteamReport;
 use serde::{Deserialize, Serialize};
 
 use super::{attribute, content};
-use crate::findings::{BOUT, Counts, Standing, level, percents, seen, shown_by, tags, timing};
+use crate::findings::{Counts, Standing, TRIAL_TYPE, percents, risk, seen, shown_by, tags, timing};
 use crate::spool::Spool;
 use crate::text::{count, excerpt, line};
 
@@ -32,10 +32,7 @@ pub(super) fn properties(out: &mut impl Write, report: &RedteamReport) -> io::Re
         ("calls".to_owned(), report.calls.to_string()),
         ("findings".to_owned(), Counts::of(&report.findings).text(report.suppressed.len())),
     ];
-    if let Some(risk) = &report.risk {
-        let text = format!("{:.1} of 10, {}", risk.score, level(risk.level));
-        all.push(("risk".to_owned(), text));
-    }
+    all.push(("risk".to_owned(), risk(report)));
     all.extend(report.phases.iter().map(|one| {
         let name = format!("phase.{}", line(&one.phase, 40));
         (name, timing(one))
@@ -116,7 +113,7 @@ pub(super) fn write_late(out: &mut impl Write, finding: &Finding) -> io::Result<
         attribute(&line(&format!("suite/{}", finding.target), 300)),
         attribute(&name),
         attribute(&line(&finding.title, 300)),
-        attribute(&format!("{BOUT}{}", line(&finding.rule, 80))),
+        attribute(&format!("{TRIAL_TYPE}{}", line(&finding.rule, 80))),
         content(&description(finding))
     )
 }

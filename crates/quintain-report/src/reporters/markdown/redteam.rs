@@ -40,12 +40,12 @@ pub(super) fn write(
         writeln!(out, "> **Not finished**: {}.\n", inline(&why))?;
     }
     sums(out, report)?;
-    let risk = report
-        .risk
-        .as_ref()
-        .map(|risk| format!("Risk **{:.1}** of 10 ({}). ", risk.score, level(risk.level)));
+    let risk = match &report.risk {
+        Some(risk) => format!("Risk **{:.1}** of 10 ({}). ", risk.score, level(risk.level)),
+        None => "Risk **n/a**: nothing was attacked. ".to_owned(),
+    };
     let (reach, pace) = (reach(report), pace(report, summary));
-    writeln!(out, "{}Attacked {reach}; {pace}.\n", risk.unwrap_or_default())?;
+    writeln!(out, "{risk}Attacked {reach}; {pace}.\n")?;
     let phases: Vec<String> = report.phases.iter().map(phase).collect();
     if !phases.is_empty() {
         writeln!(out, "Phases: {}. Seed {}.\n", inline(&phases.join("; ")), report.seed)?;
@@ -55,7 +55,7 @@ pub(super) fn write(
     changes(out, report)?;
     rates(out, report)?;
     reached(out, report)?;
-    lessons(out, report)?;
+    learned_facts(out, report)?;
     frameworks(out, report)
 }
 
@@ -232,7 +232,7 @@ fn reached(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     writeln!(out, "\n</details>\n")
 }
 
-fn lessons(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+fn learned_facts(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     let lines = learned(report);
     if lines.is_empty() {
         return Ok(());

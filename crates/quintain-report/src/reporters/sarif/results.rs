@@ -1,7 +1,8 @@
 //! Results: findings, and failed cases.
 
 use quintain_evidence::finding::{Finding, Place, Proof};
-use quintain_evidence::result::{CaseResult, Place as Written};
+use quintain_evidence::graded::{Level, MetricScore, TraceFinding};
+use quintain_evidence::result::{CaseResult, SourcePlace as Written};
 use serde_json::{Map, Value, json};
 
 use super::rules::{Named, level};
@@ -10,6 +11,7 @@ use crate::document::hex_digest;
 use crate::findings::{Standing, acceptance, qualified, seen, tags};
 use crate::gist;
 use crate::text::{excerpt, json_excerpt, line};
+use crate::traces;
 
 const MAX_MESSAGE: usize = 1_000;
 const MAX_TEXT: usize = 4_000;
@@ -120,12 +122,58 @@ fn proof(proof: &Proof) -> Value {
 }
 
 pub(super) fn of_case(case: &CaseResult, rule: &Named) -> Value {
+    let text = format!("{}: {}", gist::name(case), gist::reason(case));
+    let properties = json!({
+        "target": line(case.target.name(), 200),
+        "status": case.status,
+        "score": case.score,
+    });
+    about_case(case, rule, "error", &text, "", properties)
+}
+
+/// A finding of a check in a graded trace.
+pub(super) fn of_trace_finding(case: &CaseResult, finding: &TraceFinding, rule: &Named) -> Value {
+    let level = match finding.severity {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Info => "note",
+    };
+    let place = traces::place(finding, case.evidence.trace.as_deref());
+    let text = format!("{}, {place}: {}", gist::name(case), finding.message);
+    let what = format!("\n{place}\n{}", finding.message);
+    let properties = json!({
+        "severity": finding.severity,
+        "layer": finding.layer,
+        "call": finding.call,
+        "pointer": line(&finding.pointer, MAX_MESSAGE),
+        "evidence": excerpt(&finding.evidence, MAX_TEXT),
+        "help": excerpt(&finding.hint, MAX_TEXT),
+    });
+    about_case(case, rule, level, &text, &what, properties)
+}
+
+/// A metric below its threshold.
+pub(super) fn of_metric(case: &CaseResult, metric: &MetricScore, rule: &Named) -> Value {
+    let reason = traces::reason(metric);
+    let text = format!("{}: {}: {reason}", gist::name(case), traces::score(metric));
+    let properties = json!({"score": metric.score, "threshold": metric.threshold});
+    about_case(case, rule, "error", &text, "", properties)
+}
+
+/// `what` distinguishes results of the same rule about the same case.
+fn about_case(
+    case: &CaseResult,
+    rule: &Named,
+    level: &str,
+    text: &str,
+    what: &str,
+    properties: Value,
+) -> Value {
     let name = gist::name(case);
-    let text = format!("{name}: {}", gist::reason(case));
     let target = case.target.name();
     let place = gist::place(case);
     let file = place.map_or("", |place| place.file.as_str());
-    let fingerprint = hex_digest(&format!("{}\n{file}\n{name}\n{target}", rule.id));
+    let fingerprint = hex_digest(&format!("{}\n{file}\n{name}\n{target}{what}", rule.id));
     let fingerprint = &fingerprint[..32];
     let mut location = json!({
         "logicalLocations": [{"name": name, "fullyQualifiedName": format!("{}/{name}", line(target, 200))}],
@@ -136,15 +184,11 @@ pub(super) fn of_case(case: &CaseResult, rule: &Named) -> Value {
     json!({
         "ruleId": rule.id,
         "ruleIndex": rule.index,
-        "level": "error",
-        "message": {"text": message(&text)},
+        "level": level,
+        "message": {"text": message(text)},
         "locations": [location],
         "partialFingerprints": fingerprints(fingerprint),
-        "properties": {
-            "target": line(target, 200),
-            "status": case.status,
-            "score": case.score,
-        },
+        "properties": properties,
     })
 }
 

@@ -70,6 +70,13 @@ impl Rules {
         self.named(kind, || Rule { meta, summary: None, about: About::Assertion, id })
     }
 
+    /// A check or a metric of `grade`.
+    pub(super) fn of_check(&mut self, check: &str) -> Named {
+        let id = line(check, 200);
+        let meta = (self.docs.assertion)(&id);
+        self.named(id.clone(), || Rule { meta, summary: None, about: About::Assertion, id })
+    }
+
     fn named(&mut self, id: String, make: impl FnOnce() -> Rule) -> Named {
         let index = self.named.iter().position(|rule| rule.id == id).unwrap_or_else(|| {
             self.named.push(make());

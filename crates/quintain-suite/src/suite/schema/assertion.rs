@@ -12,7 +12,7 @@ use crate::check::{Assertion, Spec, View};
 use crate::suite::NoFiles;
 
 /// Options that several types share; the docs of each type have the details.
-const OPTIONS: [(&str, &str); 22] = [
+const OPTIONS: [(&str, &str); 23] = [
     ("value", "The expected value; text and lists may contain templates or `file://PATH`"),
     ("path", "A JSONPath of the output"),
     ("equals", "The value must equal this"),
@@ -35,6 +35,7 @@ const OPTIONS: [(&str, &str); 22] = [
     ("tools", "The names of the tools"),
     ("args", "The arguments of the call"),
     ("ignore", "What to leave out of the comparison"),
+    ("judge", "How carefully to judge: `samples`, `levels`, `abstain`"),
 ];
 
 pub(super) fn assertion() -> Value {

@@ -8,6 +8,8 @@ mod http;
 mod mcp;
 mod models;
 
+use std::collections::BTreeMap;
+
 use quintain_content::registry::Meta;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Span, closest};
 use serde_json::{Map, Value};
@@ -18,6 +20,7 @@ pub use exec::{ExecKind, ExecTarget};
 pub use http::{HttpKind, HttpTarget};
 pub(super) use mcp::VERSIONS;
 pub use mcp::{META as MCP, McpKind};
+pub(crate) use models::address_of_model;
 pub use models::{ModelKind, ModelTarget};
 
 use super::reader::Reader;
@@ -68,6 +71,8 @@ pub struct ConfigSchema {
 pub struct Entry<'a> {
     pub id: &'a str,
     pub config: Option<&'a Node>,
+    /// Variables that replace those of the environment for this target.
+    pub env: &'a BTreeMap<String, String>,
     pub span: Span,
     pub reader: &'a Reader<'a>,
     pub dx: &'a mut Diagnostics,

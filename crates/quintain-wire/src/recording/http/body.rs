@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -14,17 +13,14 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use serde_json::{Map, Value, json};
-use tokio::time::Sleep;
 
 use super::decode::Decoder;
+use super::delivery::Delivery;
 use super::endpoint::EndpointRewriter;
 use crate::message::TooLong;
 use crate::recording::capture::{Batch, Capture, FrameMeta, Side};
 use crate::recording::{HEAD_OF_LONG_FRAME, MAX_FRAME};
 use crate::transport::events::{Event, Events};
-
-/// How long to wait before a connection is cut, because an error discards what is not written yet.
-const CUT: Duration = Duration::from_millis(20);
 
 /// A response body that is recorded while it passes.
 pub(super) struct RecordedBody {
@@ -35,7 +31,8 @@ pub(super) struct RecordedBody {
     /// The last chunk of a JSON document, as far as is known.
     held: Option<Bytes>,
     trailers: Option<HeaderMap>,
-    failed: Option<(hyper::Error, Pin<Box<Sleep>>)>,
+    failed: Option<hyper::Error>,
+    delivery: Delivery,
     ended: bool,
 }
 
@@ -44,9 +41,10 @@ impl RecordedBody {
         inner: Incoming,
         record: BodyRecord,
         rewriter: Option<EndpointRewriter>,
+        delivery: Delivery,
     ) -> Self {
-        let (ready, held, trailers) = (VecDeque::new(), None, None);
-        Self { inner, record, rewriter, ready, held, trailers, failed: None, ended: false }
+        let (ready, held, trailers, failed) = (VecDeque::new(), None, None, None);
+        Self { inner, record, rewriter, ready, held, trailers, failed, delivery, ended: false }
     }
 
     fn pass(&mut self, chunk: Bytes) {
@@ -64,7 +62,9 @@ impl RecordedBody {
             let before = self.held.replace(chunk);
             before.into_iter().for_each(|chunk| self.pass(chunk));
         } else {
-            self.pass(chunk);
+            // A document that has become too long to be recorded no longer waits, but its chunks keep their order.
+            let before = self.held.take();
+            before.into_iter().chain([chunk]).for_each(|chunk| self.pass(chunk));
         }
     }
 
@@ -97,11 +97,12 @@ impl Body for RecordedBody {
                 if let Some(trailers) = this.trailers.take() {
                     return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
                 }
-                // A body that the server cut must not look complete. What came before it is written first.
-                if let Some((_, delay)) = &mut this.failed {
-                    ready!(delay.as_mut().poll(context));
+                // A body that the server cut must not look complete. An error discards what is not written yet, so it
+                // waits until the client has taken that.
+                if this.failed.is_some() {
+                    ready!(this.delivery.poll_complete());
                 }
-                return Poll::Ready(this.failed.take().map(|(error, _)| Err(error)));
+                return Poll::Ready(this.failed.take().map(Err));
             }
             match ready!(Pin::new(&mut this.inner).poll_frame(context)) {
                 Some(Ok(frame)) => match frame.into_data() {
@@ -117,7 +118,7 @@ impl Body for RecordedBody {
                     }
                 },
                 Some(Err(error)) => {
-                    this.failed = Some((error, Box::pin(tokio::time::sleep(CUT))));
+                    this.failed = Some(error);
                     this.finish("cut by the server");
                 }
                 None => this.finish("complete"),
@@ -281,6 +282,8 @@ fn append(text: &mut Vec<u8>, whole: &mut Option<u64>, piece: &[u8]) {
         *whole += piece.len() as u64;
     } else if text.len() + piece.len() > MAX_FRAME {
         *whole = Some((text.len() + piece.len()) as u64);
+        let missing = HEAD_OF_LONG_FRAME.saturating_sub(text.len()).min(piece.len());
+        text.extend_from_slice(&piece[..missing]);
         text.truncate(HEAD_OF_LONG_FRAME);
         text.shrink_to_fit();
     } else {

@@ -3,6 +3,7 @@
 
 mod body;
 mod decode;
+mod delivery;
 mod endpoint;
 pub mod guard;
 mod sessions;
@@ -34,6 +35,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use self::body::{BodyRecord, OnEvent, RecordedBody};
+use self::delivery::{Delivering, Delivery};
 use self::endpoint::EndpointRewriter;
 use self::guard::Guard;
 use self::sessions::Sessions;
@@ -157,10 +159,11 @@ struct Received {
 impl Proxy {
     async fn serve_connection(self: Arc<Self>, stream: TcpStream) {
         let _ = stream.set_nodelay(true);
+        let (stream, delivery) = Delivering::new(stream);
         let partner = Arc::new(Mutex::new(Partner::new(self.upstream.clone())));
         let service = service_fn(move |request| {
-            let (proxy, partner) = (self.clone(), partner.clone());
-            async move { proxy.answer(request, &partner).await }
+            let (proxy, partner, delivery) = (self.clone(), partner.clone(), delivery.clone());
+            async move { proxy.answer(request, &partner, delivery).await }
         });
         // Ends when the client closes the connection, even while the server is silent. Then the response is dropped, and
         // with it the connection to the server.
@@ -177,6 +180,7 @@ impl Proxy {
         self: Arc<Self>,
         request: Request<Incoming>,
         partner: &Mutex<Partner>,
+        delivery: Delivery,
     ) -> Result<Response<Body>, hyper::Error> {
         let exchange = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
         if let Err(why) = self.guard.check(request.headers()) {
@@ -193,7 +197,7 @@ impl Proxy {
         };
         let mut partner = partner.lock().await;
         match partner.send(make).await {
-            Ok(response) => Ok(self.passed_back(exchange, &head, response)),
+            Ok(response) => Ok(self.passed_back(exchange, &head, response, delivery)),
             Err(error) => {
                 let status = StatusCode::BAD_GATEWAY;
                 Ok(self.own_response(exchange, status, &body, &error.to_string()))
@@ -234,13 +238,12 @@ impl Proxy {
         let mut details = Map::new();
         details.insert("exchange".to_owned(), (*exchange).into());
         details.insert("method".to_owned(), head.method.as_str().into());
-        details.insert("path".to_owned(), masking.path(path).into());
         details.insert("headers".to_owned(), self.headers(&head.headers));
         let (via, session) = self.sessions.of_request(path, &head.headers);
         let meta =
             FrameMeta { exchange: Some(*exchange), session, ..FrameMeta::new(Side::Client, via) };
         let meta = FrameMeta { whole: rest.is_some().then_some(body.len() as u64), ..meta };
-        self.capture.note("request", details);
+        self.capture.note_with("request", &[("path", &masking.path(path))], details);
         if !body.is_empty() {
             let on_event: OnEvent = Box::new(|_, _| {});
             let mut record = BodyRecord::new(self.capture.clone(), meta, &head.headers, on_event);
@@ -304,6 +307,7 @@ impl Proxy {
         exchange: u64,
         request: &http::request::Parts,
         response: Response<Incoming>,
+        delivery: Delivery,
     ) -> Response<Body> {
         let (mut head, incoming) = response.into_parts();
         let path = request.uri.path_and_query().map_or("/", PathAndQuery::as_str);
@@ -326,7 +330,7 @@ impl Proxy {
         let record = BodyRecord::new(self.capture.clone(), meta, &head.headers, on_event);
         head.headers = end_to_end(&head.headers);
         head.version = Version::HTTP_11;
-        let body = RecordedBody::new(incoming, record, rewriter);
+        let body = RecordedBody::new(incoming, record, rewriter, delivery);
         Response::from_parts(head, body.boxed())
     }
 

@@ -105,7 +105,7 @@ fn document(verdict: &Verdict<'_>, attack_suites: &[&AttackSuite]) -> Value {
             "id": finding.id, "rule": finding.rule, "severity": finding.severity,
             "confidence": finding.confidence, "title": finding.title,
             "place": finding.place.to_string(), "proof": proof(finding),
-            "reproduce": finding.reproduce, "raid": attack_suite,
+            "reproduce": finding.reproduce, "attack": attack_suite,
         })
     };
     let planted: Vec<Value> = verdict

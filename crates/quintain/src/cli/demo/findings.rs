@@ -12,7 +12,7 @@ use crate::cli::App;
 use crate::console::{Console, Tone, counted};
 
 /// Maximum number of lines in the list, so that the whole output of the demo stays below 60 lines.
-const LINES: usize = 27;
+const LINES: usize = 23;
 /// Width of the columns before the places.
 const INDENT: usize = 30;
 

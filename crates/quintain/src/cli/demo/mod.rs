@@ -1,9 +1,11 @@
-//! `quintain demo`: runs a suite on the practice target and attacks it, or serves it to other clients.
+//! `quintain demo`: runs a suite on the practice target, grades a conversation with it and attacks it, or serves it to other
+//! clients.
 
 mod attack;
 mod attack_suites;
 mod findings;
 mod folder;
+mod grading;
 mod practise;
 mod verdict;
 
@@ -19,7 +21,7 @@ use super::target::{self, TargetArgs};
 use super::{App, render};
 use crate::exit::Exit;
 
-/// Try Quintain on a built-in payments server: run a suite on it, and attack it
+/// Try Quintain on a built-in payments server: test it, grade a conversation, attack it
 ///
 /// Needs no argument, no key and no network. The server has two variants: the vulnerable twin, where all planted weaknesses must
 /// be found, and the patched twin, where nothing must be found. Writes reports and suites to quintain-demo/. `--stdio` and
@@ -179,6 +181,12 @@ async fn show(args: &Args, app: &App) -> Exit {
             return Exit::Unreachable;
         }
     }
+    if !args.json {
+        let graded = grading::run(app).await;
+        if graded.is_err() || *app.stop.borrow() {
+            return graded.err().unwrap_or(Exit::Interrupted);
+        }
+    }
     ATTACK_SUITES.iter().for_each(|attack_suite| attack_suite.write(app));
     let exit = if args.no_attack {
         Exit::Passed
@@ -203,13 +211,16 @@ fn outlook(attacked: bool, app: &App) -> String {
         quintain_engine::jobs::quoted(&app.context.program_for_shell().display().to_string());
     let suite = folder::path(practise::FILE);
     let attack = ATTACK_SUITES[0].file();
+    let conversation = folder::path(grading::FILE);
+    let again = if attacked { "attack again" } else { "attack the target" };
     format!(
         "\n{report}\nnext:\n  \
          {program} eval -c {}  # run the suite again\n  \
-         {program} redteam run -c {}  # attack again\n  \
-         {program} init my-suite  # start a suite for your own server",
+         {program} redteam run -c {}  # {again}\n  \
+         {program} grade {}  # grade the conversation again",
         suite.display(),
         attack.display(),
+        conversation.display(),
     )
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quintain_engine::World;
-use quintain_engine::eval::{Job, Outcome, Settings, execute};
+use quintain_engine::eval::{EvalOutcome, Job, Settings, execute};
 use quintain_evidence::event::RunInfo;
 use quintain_suite::plan::{Selection, plan};
 use quintain_suite::suite::{Consent, Purpose, SuiteFile};
@@ -20,7 +20,7 @@ pub(super) const FILE: &str = "suite.yaml";
 pub(super) const REPORT: &str = "suite.html";
 
 /// Runs the suite on a twin; prints the table, and writes the whole report to a file.
-pub(super) async fn run(twin: &str, app: &App) -> Result<Outcome, CliError> {
+pub(super) async fn run(twin: &str, app: &App) -> Result<EvalOutcome, CliError> {
     let env = app.context.env.clone();
     let text = folder::suite(SUITE, app).replace("--patched", twin);
     folder::write(FILE, &text, app);

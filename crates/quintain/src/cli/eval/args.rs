@@ -6,6 +6,7 @@ use quintain_engine::jobs::Overrides;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::cli::model_args::ModelArgs;
 use crate::cli::reports::Show;
 
 /// Run a suite: make its calls, check the responses, report
@@ -86,6 +87,8 @@ pub(in crate::cli) struct Args {
     #[arg(long)]
     pub(super) no_progress_bar: bool,
     #[command(flatten)]
+    pub(super) models: ModelArgs,
+    #[command(flatten)]
     pub(super) filters: Filters,
     #[command(flatten)]
     pub(super) ignored: Ignored,
@@ -143,11 +146,9 @@ pub(super) struct Filters {
     filter_errors_only: Option<String>,
 }
 
-/// Options of promptfoo without effect: Quintain never caches or shares responses.
+/// Options of promptfoo without effect: Quintain never shares responses.
 #[derive(Debug, clap::Args)]
 pub(super) struct Ignored {
-    #[arg(long, hide = true)]
-    no_cache: bool,
     #[arg(long, hide = true)]
     no_share: bool,
     #[arg(long, hide = true)]

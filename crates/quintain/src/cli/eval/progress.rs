@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use quintain_evidence::event::{Event, Phase};
 use quintain_evidence::result::CaseStatus;
 
-use crate::console::Console;
+use crate::console::{Console, counted};
 
 /// Interval of lines where no bar is shown.
 const EVERY: Duration = Duration::from_secs(10);
@@ -21,6 +21,9 @@ pub(in crate::cli) struct Progress<'a> {
     bad: usize,
     /// A red-team run: cases are trials, and bad ones are hits.
     attacks: bool,
+    /// A run of which nobody knows how many traces the files have.
+    of_traces: bool,
+    started: Instant,
     last: Instant,
     /// Phases that were printed already.
     phases: HashSet<String>,
@@ -30,18 +33,23 @@ impl<'a> Progress<'a> {
     pub(in crate::cli) fn new(console: &'a Console, wanted: bool) -> Self {
         let bar = (wanted && console.is_watched()).then(ProgressBar::no_length);
         if let Some(bar) = &bar {
-            let style = "{bar:24.green} {pos}/{len}  {rate}  {eta} left  {msg}";
-            let style = ProgressStyle::with_template(style)
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let rate = state.per_sec();
-                let _ = write!(out, "{rate:.*}/s", usize::from(rate < 10.0));
-            };
-            bar.set_style(style.with_key("rate", rate));
+            bar.set_style(style("{bar:24.green} {pos}/{len}  {rate}  {eta} left  {msg}"));
         }
         let lines = wanted && bar.is_none() && !console.is_quiet();
-        let (last, phases) = (Instant::now(), HashSet::new());
-        Self { console, bar, lines, planned: 0, done: 0, bad: 0, attacks: false, last, phases }
+        let now = Instant::now();
+        Self {
+            console,
+            bar,
+            lines,
+            planned: 0,
+            done: 0,
+            bad: 0,
+            attacks: false,
+            of_traces: false,
+            started: now,
+            last: now,
+            phases: HashSet::new(),
+        }
     }
 
     /// Updates the progress. Suspends the bar while `print` runs.
@@ -53,8 +61,13 @@ impl<'a> Progress<'a> {
         match event {
             Event::Started(run) => {
                 self.planned = run.planned;
+                self.of_traces = run.of_traces;
                 if let Some(bar) = &self.bar {
-                    bar.set_length(run.planned as u64);
+                    if run.of_traces {
+                        bar.set_style(style("{spinner} {pos} traces graded  {rate}  {msg}"));
+                    } else {
+                        bar.set_length(run.planned as u64);
+                    }
                 }
             }
             Event::Case(case) => {
@@ -100,7 +113,23 @@ impl<'a> Progress<'a> {
         } else if self.lines && self.last.elapsed() >= EVERY {
             self.last = Instant::now();
             let bad = if bad.is_empty() { bad } else { format!(", {bad}") };
-            self.console.note(&format!("{} of {} {cases} done{bad}", self.done, self.planned));
+            let line = if self.of_traces {
+                let rate = self.done as f64 / self.started.elapsed().as_secs_f64();
+                format!("{} graded, {rate:.0}/s{bad}", counted(self.done, "trace"))
+            } else {
+                format!("{} of {} {cases} done{bad}", self.done, self.planned)
+            };
+            self.console.note(&line);
         }
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let rate = state.per_sec();
+        let _ = write!(out, "{rate:.*}/s", usize::from(rate < 10.0));
+    };
+    style.with_key("rate", rate)
 }

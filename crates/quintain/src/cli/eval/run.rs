@@ -67,6 +67,7 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Stopped> {
             run: resumed_run.run.id.clone(),
             retry_errors: resumed_run.retry_errors,
         }),
+        models: args.models.settings(app).map_err(wrong)?,
         folder,
     };
     let request = RunRequest {
@@ -86,7 +87,15 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Stopped> {
             app.files.looked_at(&program);
         }
     }
+    if opened.is_some_and(|opened| {
+        opened.suite.documents.iter().any(|document| document.get("metrics").is_some())
+    }) {
+        app.console.warn(
+            "`metrics` score conversations, not tests; score this run with `quintain grade --run latest -c SUITE`",
+        );
+    }
     let mut feed = args.show.open(opened, app).map_err(wrong)?;
+    let mut judge_record = args.models.record(app).map_err(wrong)?;
     let debug = |pick: fn(&McpTarget) -> Option<bool>| {
         let targets = opened.into_iter().flat_map(|opened| &opened.suite.targets);
         targets.filter_map(|target| target.as_mcp()).filter_map(pick).any(|wanted| wanted)
@@ -96,13 +105,19 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Stopped> {
     let mut progress = Progress::new(&app.console, !args.no_progress_bar);
     let outcome = job::follow(prepared, app, |event| {
         // The phases of a suite are too short to show.
+        if let Some(record) = &mut judge_record {
+            record.event(event);
+        }
         if !matches!(**event, Event::Phase(_)) {
             progress.event(event, || feed.event(event));
         }
     })
     .await;
     let outcome = outcome.map_err(|error| usage(error.to_string()))?;
-    let written = feed.finish(&app.console);
+    let mut written = feed.finish(&app.console);
+    if let Some(record) = judge_record {
+        written &= record.finish(&app.console);
+    }
     let kept = (!args.no_write).then_some(id.as_str());
     Ok(conclude(&outcome, kept, written, args.fail_exit_code, app))
 }

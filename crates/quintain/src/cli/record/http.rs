@@ -14,55 +14,66 @@ use super::App;
 use crate::cli::interrupted;
 use crate::exit::Exit;
 
-pub(super) async fn run(
+/// A proxy that listens and has not accepted a connection yet.
+pub(super) struct Proxy {
+    target: Target,
+    /// The URL as it can be shown.
+    shown: String,
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+pub(super) async fn prepare(
     url: &str,
     headers: &[(String, String)],
     listen_on: Option<&str>,
-    capture: &Capture,
     app: &App,
-) -> Exit {
+) -> Result<Proxy, Exit> {
     let console = &app.console;
     learn_url(url, &app.redactor);
     let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some(parsed) = parsed.filter(Url::has_host) else {
         let help = "expected a URL that starts with http:// or https://";
         console.error(&format!("`{}` is not a valid URL", shown_url(url)), Some(help));
-        return Exit::Usage;
+        return Err(Exit::Usage);
     };
     let mut added = Vec::new();
     for (name, value) in headers {
         learn(&quintain_content::secret::of_named(name, value), &app.redactor);
         let (Ok(parsed_name), Ok(value)) = (name.parse(), value.parse()) else {
             console.error(&format!("invalid header `{name}`"), None);
-            return Exit::Usage;
+            return Err(Exit::Usage);
         };
         added.push((parsed_name, value));
     }
-    let (listener, address) = match listen(listen_on.unwrap_or("127.0.0.1:0"), app).await {
-        Ok(bound) => bound,
-        Err(exit) => return exit,
-    };
-    let path = parsed.path().to_owned();
-    capture.start(
-        Via::Http,
-        Map::from_iter([
-            ("url".to_owned(), shown_url(parsed.as_str()).into()),
-            ("listen".to_owned(), address.to_string().into()),
-            ("quintain".to_owned(), env!("CARGO_PKG_VERSION").into()),
-        ]),
-    );
-    announce(address, &path, app);
-    let served = tokio::select! {
-        served = serve(listener, Target::new(parsed, added), capture.clone()) => served,
-        // Open streams do not delay the end.
-        () = interrupted() => Ok(()),
-    };
-    capture.note("exit", Map::new());
-    match served {
-        Ok(()) => Exit::Passed,
-        Err(why) => {
-            console.error(&format!("cannot record {}: {why}", shown_url(url)), None);
-            Exit::Unreachable
+    let (listener, address) = listen(listen_on.unwrap_or("127.0.0.1:0"), app).await?;
+    let shown = shown_url(parsed.as_str());
+    Ok(Proxy { target: Target::new(parsed, added), shown, listener, address })
+}
+
+impl Proxy {
+    pub(super) async fn run(self, capture: &Capture, app: &App) -> Exit {
+        capture.start(
+            Via::Http,
+            Map::from_iter([
+                ("url".to_owned(), self.shown.as_str().into()),
+                ("listen".to_owned(), self.address.to_string().into()),
+                ("quintain".to_owned(), env!("CARGO_PKG_VERSION").into()),
+            ]),
+        );
+        announce(self.address, self.target.url.path(), app);
+        let served = tokio::select! {
+            served = serve(self.listener, self.target, capture.clone()) => served,
+            // Open streams do not delay the end.
+            () = interrupted() => Ok(()),
+        };
+        capture.note("exit", Map::new());
+        match served {
+            Ok(()) => Exit::Passed,
+            Err(why) => {
+                app.console.error(&format!("cannot record {}: {why}", self.shown), None);
+                Exit::Unreachable
+            }
         }
     }
 }

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 
 use quintain_engine::confined::Folder;
 use quintain_engine::jobs::quoted;
+use quintain_engine::secrets::learn_launch;
 use quintain_evidence::connection::Launch;
 use quintain_scan::clients::{self, Config, EditError, Edited, Entry, EntryName, NewLaunch, edit};
 use quintain_source::closest;
+use secrecy::ExposeSecret as _;
 use url::Url;
 
+use super::secret_rules::learn_named_values;
 use super::{App, Args};
 use crate::cli::ask_user::ask_user;
 use crate::cli::scan;
@@ -105,6 +108,14 @@ fn plan(client: &str, args: &Args, app: &App) -> Result<Plan, Stop> {
     let configs = scan::configurations(app);
     let own: Vec<&Config> = configs.iter().filter(|config| config.client.id == known.id).collect();
     let (config, entry) = choose(&own, args.server.as_deref(), known.title)?;
+    // The entry is shown, with its variables and arguments.
+    if let Some(launch) = &entry.launch {
+        learn_launch(launch, &app.redactor);
+        if let Launch::Command { args: words, env, .. } = launch {
+            let variables = env.iter().map(|(name, value)| (name.as_str(), value.expose_secret()));
+            learn_named_values(words.iter().map(String::as_str), variables, &app.redactor);
+        }
+    }
     let capture = if let Some(file) = &args.output {
         app.context.cwd.join(file)
     } else {

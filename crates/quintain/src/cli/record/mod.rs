@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quintain_evidence::connection::Launch;
-use quintain_wire::recording::{Capture, Masking, OpenError, open};
+use quintain_wire::recording::{Capture, Masking, OpenError, open, survive_file_limit};
 
 use self::secret_rules::DetectorRules;
 use super::App;
@@ -130,18 +130,35 @@ async fn record(args: &Args, app: &App) -> Exit {
         Err(exit) => return exit,
     };
     secret_rules::learn_environment(app);
-    let capture = match start_capture(&output, args.force, app) {
-        Ok(capture) => capture,
-        Err(exit) => return exit,
-    };
-    let exit = match subject {
-        Subject::Command(command) => stdio::run(command, &capture, app).await,
-        Subject::Url { url, headers } => {
-            http::run(&url, &headers, args.listen.as_deref(), &capture, app).await
+    survive_file_limit();
+    // Whatever is wrong with the arguments is reported before a file is created.
+    match subject {
+        Subject::Command(command) => {
+            let capture = match start_capture(&output, args.force, app) {
+                Ok(capture) => capture,
+                Err(exit) => return exit,
+            };
+            let exit = stdio::run(command, &capture, app).await;
+            // The server writes to standard error as well, and what a host reads there is the server's alone. Nobody
+            // knows whether the server's last line has an end.
+            if app.console.is_watched() {
+                app.console.note(&format!("\n{}", summary(&capture, &output)));
+            }
+            exit
         }
-    };
-    summarise(&capture, &output, app);
-    exit
+        Subject::Url { url, headers } => {
+            let prepared = http::prepare(&url, &headers, args.listen.as_deref(), app).await;
+            let opened =
+                prepared.and_then(|proxy| Ok((proxy, start_capture(&output, args.force, app)?)));
+            let (proxy, capture) = match opened {
+                Ok(opened) => opened,
+                Err(exit) => return exit,
+            };
+            let exit = proxy.run(&capture, app).await;
+            app.console.note(&summary(&capture, &output));
+            exit
+        }
+    }
 }
 
 /// What to record.
@@ -211,7 +228,7 @@ fn capture_file(output: &Path, app: &App) -> PathBuf {
 fn start_capture(output: &Path, overwrite: bool, app: &App) -> Result<Capture, Exit> {
     let file = open(&app.context.cwd.join(output), overwrite).map_err(|error| {
         let help = match &error {
-            OpenError::NotACapture(_) => Some("name another file"),
+            OpenError::NotACapture(_) | OpenError::Pipe(_) => Some("name another file"),
             OpenError::NoFolder(_) => Some("create it first"),
             _ => None,
         };
@@ -227,12 +244,12 @@ fn start_capture(output: &Path, overwrite: bool, app: &App) -> Result<Capture, E
 }
 
 /// One line at the end.
-fn summarise(capture: &Capture, output: &Path, app: &App) {
+fn summary(capture: &Capture, output: &Path) -> String {
     let totals = capture.totals();
     let file = output.display();
     let calls = counted(usize::try_from(totals.calls).unwrap_or(usize::MAX), "call");
     let errors = counted(usize::try_from(totals.errors).unwrap_or(usize::MAX), "error");
     let frames = counted(usize::try_from(totals.frames).unwrap_or(usize::MAX), "frame");
     let state = if capture.is_complete() { "" } else { ", incomplete" };
-    app.console.note(&format!("recorded {calls}, {errors} ({frames}{state}): {file}"));
+    format!("recorded {calls}, {errors} ({frames}{state}): {file}")
 }

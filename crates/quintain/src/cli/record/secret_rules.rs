@@ -2,11 +2,16 @@
 //! variables of this process, which the server inherits.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use quintain_content::detect::{self, Confidence, Detector, Family};
-use quintain_content::secret::{is_credential, is_secret, names_a_secret, of_named, of_value};
+use quintain_content::secret::{
+    is_credential, is_secret, looks_random, names_a_secret, of_named, of_value,
+};
 use quintain_engine::secrets::learn;
 use quintain_wire::recording::SecretRules;
+use quintain_wire::redact::Redactor;
+use regex::Regex;
 use secrecy::SecretString;
 
 use super::App;
@@ -51,7 +56,9 @@ impl SecretRules for DetectorRules {
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         let hits = detect::scan(text, &self.0).into_iter();
         // The lowest confidence is for examples in documentation.
-        hits.filter(|hit| hit.confidence > Confidence::Low).map(|hit| hit.start..hit.end).collect()
+        let hits = hits.filter(|hit| hit.confidence > Confidence::Low);
+        let whole = hits.map(|hit| hit.start..end_of_key(text, hit.start).unwrap_or(hit.end));
+        whole.chain(credentials_in_text(text)).collect()
     }
 
     fn of_member(&self, name: &str, value: &str) -> Vec<SecretString> {
@@ -78,6 +85,41 @@ impl SecretRules for DetectorRules {
     }
 }
 
+/// The end of a PEM block that starts here. A block that is cut ends with its last character.
+fn end_of_key(text: &str, start: usize) -> Option<usize> {
+    const END: &str = "-----END ";
+    const DASHES: &str = "-----";
+    let block = text.get(start..).filter(|block| block.starts_with("-----BEGIN "))?;
+    let body = block.get(1..)?.find(DASHES).map(|at| at + 1 + DASHES.len())?;
+    let rest = block.get(body..)?;
+    // Line ends are written as escapes in a text within a text.
+    let of_key =
+        |c: char| c.is_ascii_alphanumeric() || c.is_whitespace() || "+/=\\:,-.".contains(c);
+    let limit = rest.find(|c| !of_key(c)).unwrap_or(rest.len());
+    let end = match rest[..limit].find(END) {
+        Some(at) => {
+            rest[at + END.len()..].find(DASHES).map(|end| at + END.len() + end + DASHES.len())
+        }
+        None => None,
+    };
+    Some(start + body + end.unwrap_or(limit))
+}
+
+/// The tokens behind `Bearer` and `Basic` in commands and logs.
+fn credentials_in_text(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    static SCHEME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let (name, token) =
+            (r#"(authorization\\?["']?\s?[:=]\s?\\?["']?)?"#, r"[a-z0-9._~+/-]{8,}=*");
+        Regex::new(&format!(r"(?i-u){name}\b(?:bearer|basic)\s+({token})")).ok()
+    });
+    let found = SCHEME.iter().flat_map(move |scheme| scheme.captures_iter(text));
+    found.filter_map(|found| {
+        let token = found.get(2)?;
+        // Without the name of the header it may be prose: "basic understanding".
+        (found.get(1).is_some() || looks_random(token.as_str())).then(|| token.range())
+    })
+}
+
 /// Whether a name such as `x-api-key` or `dbPassword` ends with the name of a credential. `nextPageToken` does not.
 fn ends_like_credential(name: &str) -> bool {
     let name = name.replace(['-', '_', '.'], "").to_ascii_lowercase();
@@ -90,6 +132,26 @@ pub(super) fn learn_environment(app: &App) {
         let is_named = names_a_secret(name) && value.len() >= SHORTEST_VARIABLE;
         if is_named || value.contains("://") {
             learn(&of_named(name, value), &app.redactor);
+        }
+    }
+}
+
+/// Masks the values of options and variables that are named like credentials, whatever they look like.
+pub(super) fn learn_named_values<'a>(
+    words: impl IntoIterator<Item = &'a str>,
+    variables: impl IntoIterator<Item = (&'a str, &'a str)>,
+    redactor: &Redactor,
+) {
+    let words: Vec<&str> = words.into_iter().collect();
+    let joined = words.iter().filter_map(|word| word.split_once('='));
+    let apart = words.windows(2).map(|pair| (pair[0], pair[1]));
+    let apart = apart.filter(|(name, value)| name.starts_with('-') && !value.starts_with('-'));
+    let options = joined.chain(apart).map(|(name, value)| (name.trim_start_matches('-'), value));
+    for (name, value) in options.chain(variables) {
+        // A plain word would be masked everywhere.
+        let is_word = value.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == ' ');
+        if names_a_secret(name) && value.len() >= SHORTEST_VARIABLE && !is_word {
+            learn(&of_value(value), redactor);
         }
     }
 }
@@ -142,6 +204,39 @@ mod tests {
             "key",
         ] {
             assert!(rules.of_member(name, "abcdefgh12345678").is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_private_key_is_found_up_to_its_end() {
+        let rules = DetectorRules::default();
+        let line = "5TVAM4By7Kq2mXz9Rw3tLp8s+/Jd6HfGc0NbVaQeYuIoPi1Z";
+        let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
+        for text in [
+            format!("{begin}\n{line}\n{line}=\n{end}"),
+            format!("{begin}\\n{line}\\n{line}=\\n{end}"),
+            format!("{begin}\r\nProc-Type: 4,ENCRYPTED\r\n\r\n{line}\r\n{line}"),
+        ] {
+            let place = 6..6 + text.len();
+            assert_eq!(rules.find(&format!("key: \"{text}\" and more")), vec![place]);
+        }
+    }
+
+    #[test]
+    fn the_token_of_an_authorization_in_a_text_is_found() {
+        let rules = DetectorRules::default();
+        let token = "q7Zt4Kw2mX9pLr5sVb8nYc3dFg6hJk1aQe0uTiRo";
+        for text in [
+            format!("curl -H 'Authorization: Bearer {token}' https://h/"),
+            format!("authorization=Basic {token}== sent"),
+            format!("{{\\\"Authorization\\\": \\\"Bearer {token}\\\"}}"),
+            format!("got bearer {token}, ok"),
+        ] {
+            let found = rules.find(&text);
+            assert!(found.iter().any(|place| text[place.clone()].starts_with(token)), "{text}");
+        }
+        for text in ["a basic understanding of it", "WWW-Authenticate: Bearer resource_metadata"] {
+            assert!(rules.find(text).is_empty(), "{text}");
         }
     }
 

@@ -11,6 +11,7 @@ use quintain_wire::recording::{Capture, Via};
 use quintain_wire::redact::Redactor;
 use serde_json::{Map, Value};
 
+use super::secret_rules::learn_named_values;
 use super::{App, child};
 use crate::exit::Exit;
 
@@ -38,6 +39,8 @@ impl Command {
             cwd: None,
         };
         learn_launch(&launch, redactor);
+        let words: Vec<String> = self.words.iter().map(text).collect();
+        learn_named_values(words.iter().map(String::as_str), [], redactor);
     }
 
     fn details(&self) -> Map<String, Value> {

@@ -3,16 +3,17 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_engine::jobs::OrderRequest;
-use quintain_engine::jobs::config;
+use quintain_engine::jobs::{ChosenTarget, OrderRequest, config, text_config};
 use quintain_engine::masked::Emitted;
-use quintain_engine::redteam::{RedteamRun, generate};
+use quintain_engine::models::ModelSettings;
+use quintain_engine::redteam::{AttackedTarget, RedteamRun, TextTarget, generate};
 use quintain_evidence::event::Event;
 use quintain_evidence::redteam_report::NotRun;
-use quintain_redteam::orders::Orders;
+use quintain_redteam::orders::{Orders, model_name};
 use quintain_redteam::regression::{Regression, generated};
 use quintain_redteam::strategies;
 use quintain_report::yaml_block;
+use quintain_suite::suite::{Needed, Purpose};
 use serde_json::{Value, json};
 
 use super::budget::BudgetArgs;
@@ -88,26 +89,43 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
             app,
         ));
     }
-    let (target, world, opened) = args.target.resolve_with_suite(None, app, args.json)?;
-    let orders = adjusted(args, orders::of_suite(opened.as_ref(), app)?, app)?;
-    let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
+    let purpose = Purpose::Read(Needed::TargetAndIdentities(args.target.chosen()));
+    let (chosen, world, opened) = args.target.resolve_attacked(purpose, app, args.json)?;
+    let suite = opened.as_ref().map(|opened| &opened.suite);
+    let (target, name) = match (&chosen, suite) {
+        (ChosenTarget::Mcp(target), _) => {
+            let name = target.servers.first().map_or("mcp", |server| server.name.as_str());
+            (AttackedTarget::Mcp(target), name.to_owned())
+        }
+        (ChosenTarget::Text(at), Some(suite)) => {
+            let target = &suite.targets[*at];
+            (AttackedTarget::Text(TextTarget { target, suite }), target.name().to_owned())
+        }
+        (ChosenTarget::Text(_), None) => return Err(Exit::Nothing),
+    };
+    let orders = orders::of_suite_for(target.receiver(), opened.as_ref(), app)?;
+    let orders = adjusted(args, orders, app)?;
     let redteam_run = RedteamRun {
         consent: None,
-        target: &target,
+        target,
         name: &name,
         world: &world,
         orders: &orders,
         reproduce: &|_| None,
         previous: None,
+        models: &ModelSettings::default(),
     };
-    let rehearsal = generate(&redteam_run, &mut |emitted| {
+    let generated_run = generate(&redteam_run, &mut |emitted| {
         if let Emitted::Event(Event::Phase(phase)) = emitted {
             app.console.note(phase.word());
         }
     })
     .await
-    .map_err(|error| failed_attack(&error, Some(&target), app))?;
-    let config = config(&name, &target, &Orders::default(), &app.redactor);
+    .map_err(|error| failed_attack(&error, target.as_mcp(), app))?;
+    let config = match &chosen {
+        ChosenTarget::Mcp(target) => config(&name, target, &Orders::default(), &app.redactor),
+        ChosenTarget::Text(at) => text_config(opened.as_ref(), *at, &app.redactor),
+    };
     let mut targets = config["targets"].as_array().cloned().unwrap_or_default();
     let stem = args.output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("redteam");
     let canary = format!("{stem}.canary");
@@ -119,8 +137,8 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
         let order = orders.plugins.iter().find(|plugin| plugin.attack.meta().id == attack);
         order.and_then(|plugin| plugin.num_tests).unwrap_or(NUM_TESTS)
     };
-    let several = target.servers.len() > 1;
-    let made = generated(&rehearsal.drafts, &most, (&canary, no_canary), several);
+    let several = target.as_mcp().is_some_and(|target| target.servers.len() > 1);
+    let made = generated(&generated_run.drafts, &most, (&canary, no_canary), several);
     if made.tests.is_empty() {
         let help = "use `quintain redteam run`, which observes more than responses";
         app.console.error("no attempt can be judged by its response alone", Some(help));
@@ -129,7 +147,7 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
     if let Some(value) = &made.environment {
         targets.iter_mut().for_each(|target| with_canary(target, value));
     }
-    let left = left(&orders, &made, rehearsal.not_run);
+    let left = left(&orders, &made, generated_run.not_run);
     let text = text(args, &name, &orders, &targets, &made, &left);
     let beside = args.output.parent().unwrap_or(Path::new("")).to_owned();
     let mut files = vec![(args.output.clone(), text)];
@@ -174,7 +192,7 @@ fn adjusted(args: &Args, mut orders: Orders, app: &App) -> Result<Orders, Exit> 
     orders.seed = chosen.unwrap_or_else(|| app.context.random_seed());
     // A suite from a stranger must not send the user's keys to a model of its choice, so only the target is asked.
     orders.not_run.extend(orders.model.take().map(|model| NotRun {
-        what: format!("proposals of {}", model.name),
+        what: format!("proposals of {}", model_name(&model)),
         why: "is used only by `redteam run`".to_owned(),
     }));
     orders.allow_remote = args.allow_remote;

@@ -9,6 +9,7 @@ use quintain_evidence::connection::{Launch, McpTarget};
 use quintain_redteam::attack::{Attack, Capabilities};
 use quintain_redteam::attacks;
 use quintain_redteam::orders::{Fit, Orders, fitting};
+use quintain_redteam::suits::Receiver;
 use quintain_report::{yaml_block, yaml_string};
 use quintain_scan::clients::words;
 
@@ -222,13 +223,16 @@ fn plugins(args: &Args, fits: Option<&[(&'static dyn Attack, Fit)]>) -> String {
         let lines = args.plugins.iter().map(|name| format!("    - {}\n", yaml_string(name.trim())));
         return lines.collect();
     }
-    let width = attacks::all().iter().map(|attack| attack.meta().id.len()).max().unwrap_or(0);
+    let width = attacks::suiting(Receiver::Arguments)
+        .map(|attack| attack.meta().id.len())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     let mut line = |off: &str, id: &str, why: &str| {
         let _ = writeln!(text, "    {off}- {id:width$}  # {why}");
     };
     let Some(fits) = fits else {
-        for attack in attacks::all() {
+        for attack in attacks::suiting(Receiver::Arguments) {
             line("", attack.meta().id, attack.meta().summary);
         }
         return text;

@@ -2,6 +2,7 @@
 
 use quintain_engine::jobs::{OrderRequest, Refusal, orders_of};
 use quintain_redteam::orders::Orders;
+use quintain_redteam::suits::Receiver;
 
 use crate::cli::suite::LoadedSuite;
 use crate::cli::{App, job};
@@ -9,8 +10,17 @@ use crate::exit::Exit;
 
 /// The orders of a suite; the defaults without a suite.
 pub(in crate::cli) fn of_suite(opened: Option<&LoadedSuite>, app: &App) -> Result<Orders, Exit> {
+    of_suite_for(Receiver::Arguments, opened, app)
+}
+
+/// The same for a target of this kind.
+pub(super) fn of_suite_for(
+    receiver: Receiver,
+    opened: Option<&LoadedSuite>,
+    app: &App,
+) -> Result<Orders, Exit> {
     let notify = &mut |notice: quintain_engine::jobs::Notice<'_>| job::show_notice(notice, app);
-    let orders = orders_of(opened, &*app.files, &app.redactor, notify);
+    let orders = orders_of(opened, receiver, &*app.files, &app.redactor, notify);
     orders.map_err(|refusal: Refusal| job::refused(&refusal, app).1)
 }
 

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use quintain_engine::jobs::{
-    OrderRequest, Outcome, Prepared, RedteamWork, RunError, Work, chosen_target, reproduced_by,
+    ChosenTarget, OrderRequest, Prepared, RedteamWork, RunError, RunOutcome, Work, chosen_target,
+    reproduced_by,
 };
-use quintain_engine::redteam::RedteamError;
+use quintain_engine::redteam::{AttackedTarget, RedteamError};
 use quintain_engine::store::{RunEnd, RunKind, RunState};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::finding::{Confidence, Severity};
 use quintain_redteam::orders::Orders;
+use quintain_redteam::suits::Receiver;
 use quintain_source::visible;
 use quintain_suite::effects::of_attack;
 use quintain_suite::suite::{Suite, Target};
@@ -18,9 +20,10 @@ use serde_json::json;
 
 use super::budget::BudgetArgs;
 use super::destructive::DestructiveArgs;
-use super::orders::{apply, of_suite};
+use super::orders::{apply, of_suite_for};
 use crate::cli::dry_run::{AttackEffects, DryRun};
 use crate::cli::eval::{Progress, ResumedRun};
+use crate::cli::model_args::ModelArgs;
 use crate::cli::reports::Show;
 use crate::cli::suite::{self, CliError};
 use crate::cli::target::{self, TargetArgs};
@@ -84,6 +87,8 @@ pub(super) struct Args {
     no_progress_bar: bool,
     #[command(flatten)]
     show: Show,
+    #[command(flatten)]
+    models: ModelArgs,
     // Last, because its heading would also cover the options that follow it.
     #[command(flatten)]
     target: TargetArgs,
@@ -137,6 +142,7 @@ async fn attempt(
         orders: args.orders(app).map_err(|exit| (String::new(), exit))?,
         reproduction_target: None,
         resume: resumed_run.as_ref().map(|resumed_run| resumed_run.run.id.clone()),
+        models: args.models.settings(app).map_err(wrong)?,
     };
     let request = job::request("redteam", Work::Redteam(Box::new(work)), app);
     let prepared = job::prepare(&job::jobs(app, store), request, app).await;
@@ -164,7 +170,7 @@ async fn attempt(
 /// Turns the result of a run into an exit code.
 fn judged(
     args: &Args,
-    outcome: &Outcome,
+    outcome: &RunOutcome,
     written: bool,
     is_stored: bool,
     fail_on: Option<Severity>,
@@ -207,7 +213,11 @@ fn judged(
         return Exit::Unreachable;
     }
     if let Some(why) = report.cut_short.as_ref().filter(|_| outcome.tried.is_empty()) {
-        let help = "increase --budget-seconds, or find out why the target does not respond";
+        let help = if why.contains("--budget-calls") {
+            "increase --budget-calls"
+        } else {
+            "increase --budget-seconds, or find out why the target does not respond"
+        };
         app.console.error(&format!("nothing was attacked: {why}"), Some(help));
         return Exit::Unreachable;
     }
@@ -220,11 +230,13 @@ fn judged(
 
 /// Shows what the attack would start and contact. Only reads the suite.
 fn dry_run(args: &Args, app: &App) -> Exit {
-    let (target, opened) = match args.target.read(app, args.show.json) {
+    let (target, opened) = match args.target.read_attacked(app, args.show.json) {
         Ok(read) => read,
         Err(exit) => return exit,
     };
-    let orders = of_suite(opened.as_ref(), app).and_then(|mut orders| {
+    let servers = target.as_mcp();
+    let receiver = if servers.is_some() { Receiver::Arguments } else { Receiver::Model };
+    let orders = of_suite_for(receiver, opened.as_ref(), app).and_then(|mut orders| {
         apply(&args.orders(app)?, &mut orders, app)?;
         Ok(orders)
     });
@@ -233,31 +245,38 @@ fn dry_run(args: &Args, app: &App) -> Exit {
         Err(exit) => return exit,
     };
     let name = args.target.chosen().or_else(|| {
-        let mcp = |target: &&Target| target.as_mcp().is_some();
-        Some(opened.as_ref()?.suite.targets.iter().find(mcp)?.name())
+        let targets = &opened.as_ref()?.suite.targets;
+        match &target {
+            ChosenTarget::Mcp(_) => {
+                let mcp = |target: &&Target| target.as_mcp().is_some();
+                Some(targets.iter().find(mcp)?.name())
+            }
+            ChosenTarget::Text(at) => Some(targets.get(*at)?.name()),
+        }
     });
     let name = name.unwrap_or("mcp");
     let none = Suite::default();
     let suite = opened.as_ref().map_or(&none, |opened| &opened.suite);
-    let effects = of_attack(name, &target, suite, &orders.carried(), INHERITED);
+    let effects = of_attack(name, servers, suite, &orders.carried(), INHERITED);
     let files = opened.iter().flat_map(|opened| &opened.files).map(|file| file.name.as_str());
     let files: Vec<&str> = files.collect();
     let name = if files.is_empty() { "this attack".to_owned() } else { files.join(", ") };
     let (outputs, no_write, json) = (&args.show.output[..], args.no_write, args.show.json);
-    let attack = Some(attack_effects(&target, &orders));
+    let attack = servers.map(|servers| attack_effects(servers, &orders, app));
     DryRun { name, effects, outputs, no_write, json, attack }.show(app);
     Exit::Passed
 }
 
 /// What a red-team run does on this machine besides starting the target.
-fn attack_effects(target: &McpTarget, orders: &Orders) -> AttackEffects {
+fn attack_effects(target: &McpTarget, orders: &Orders, app: &App) -> AttackEffects {
     let (host, port) = orders.listener.clone().unwrap_or(("127.0.0.1".to_owned(), 0));
     let port = if port == 0 { "any free port".to_owned() } else { format!("port {port}") };
     AttackEffects {
-        planted: quintain_engine::redteam::declared_roots(target),
+        planted: quintain_engine::redteam::declared_roots(target, &app.context.cwd),
         listens: format!("{host}, {port}"),
         destructive: orders.destructive,
-        needs_allow_remote: quintain_engine::redteam::is_remote(target) && !orders.allow_remote,
+        needs_allow_remote: quintain_engine::redteam::is_remote(AttackedTarget::Mcp(target))
+            && !orders.allow_remote,
     }
 }
 
@@ -340,6 +359,8 @@ impl Args {
             num_tests: self.num_tests,
             budget_calls: self.budget.calls(),
             budget_seconds: self.budget.seconds(),
+            budget_tokens: self.budget.tokens(),
+            budget_cost: self.budget.cost(),
             seed: self.seed,
             concurrency: self.jobs,
             destructive: self.destructive.asked(),

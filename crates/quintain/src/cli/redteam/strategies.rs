@@ -32,7 +32,8 @@ pub(super) fn run(args: &Args, app: &App) -> Exit {
     let width = strategies::all().iter().map(|one| one.meta().id.len()).max().unwrap_or(0);
     for strategy in strategies::all() {
         let meta = strategy.meta();
-        app.console.out(&format!("{:width$}  {}", meta.id, meta.summary));
+        let suits = strategy.suits().word();
+        app.console.out(&format!("{:width$}  {suits:6}  {}", meta.id, meta.summary));
     }
     Exit::Passed
 }

@@ -231,7 +231,7 @@ fn tests(args: &Args, known: &Known, printed: bool, app: &App) -> Regression {
         None
     };
     let first = known.targets.first();
-    let ground = RegressionContext {
+    let context = RegressionContext {
         listed: &known.tools,
         target_of: &target_of,
         several_targets: known.targets.len() > 1,
@@ -241,7 +241,7 @@ fn tests(args: &Args, known: &Known, printed: bool, app: &App) -> Regression {
         suspected: args.suspected,
         least: Severity::find(&args.min_severity).unwrap_or(Severity::Info),
     };
-    regression(&known.findings, &ground)
+    regression(&known.findings, &context)
 }
 
 /// Whether a folder is inside one that the command line of a target names.

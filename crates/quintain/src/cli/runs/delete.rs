@@ -3,7 +3,7 @@
 use quintain_engine::store::{Cutoff, Run, RunFilter, RunState, Store, StoreError};
 use serde_json::json;
 
-use super::line;
+use super::lines;
 use crate::cli::App;
 use crate::cli::ask_user::ask_user;
 use crate::exit::Exit;
@@ -121,8 +121,10 @@ fn span(runs: &[Run]) -> String {
 }
 
 fn names(runs: &[Run]) -> String {
-    let mut lines: Vec<String> =
-        runs.iter().take(NAMED).map(|run| format!("  {}", line(run, &run.id))).collect();
+    let mut lines: Vec<String> = lines(&runs[..runs.len().min(NAMED)], str::to_owned)
+        .iter()
+        .map(|line| format!("  {line}"))
+        .collect();
     if runs.len() > NAMED {
         lines.push(format!("  and {} more", runs.len() - NAMED));
     }

@@ -3,22 +3,31 @@
 use std::path::PathBuf;
 
 use quintain_engine::store::{Store, StoreError};
+use quintain_evidence::event::Event;
 use quintain_report::suffixes;
 
 use crate::cli::App;
 use crate::cli::reports::{Feed, output_help};
+use crate::cli::save_traces::SavedTraces;
 use crate::exit::Exit;
 
-/// Write reports of an earlier run
+/// Write reports of an earlier run, or its conversations as traces
 ///
-/// Example: quintain runs export latest -o report.html -o results.csv
+/// Examples:
+///   quintain runs export latest -o report.html -o results.csv
+///   quintain runs export latest --traces traces.jsonl
+///   quintain runs export latest --traces cases.deepeval.jsonl
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct Args {
     /// Run to export
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
-    #[arg(short, long, value_name = "FILE", required = true, help = output_help("File to write", suffixes()))]
+    #[arg(short, long, value_name = "FILE", required_unless_present = "traces", help = output_help("File to write", suffixes()))]
     output: Vec<PathBuf>,
+    /// File for the traces, `.jsonl` in our format or `.deepeval.jsonl`
+    #[arg(long, value_name = "FILE")]
+    traces: Option<PathBuf>,
 }
 
 pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, StoreError> {
@@ -30,7 +39,23 @@ pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, S
             return Ok(Exit::Usage);
         }
     }
-    store.replay(&run, |event| feed.unmasked(event)).await?;
-    let complete = feed.finish(&app.console);
+    let traces = args.traces.as_deref().map(|path| SavedTraces::create(path, app)).transpose();
+    let mut traces = match traces {
+        Ok(traces) => traces,
+        Err(why) => {
+            app.console.error(&why, None);
+            return Ok(Exit::Usage);
+        }
+    };
+    store
+        .replay(&run, |event| {
+            if let (Some(traces), Event::Case(case)) = (&mut traces, &event) {
+                traces.add(case);
+            }
+            feed.unmasked(event);
+        })
+        .await?;
+    let mut complete = feed.finish(&app.console);
+    complete &= traces.is_none_or(|traces| traces.finish(&app.console));
     Ok(if complete { Exit::Passed } else { Exit::Usage })
 }

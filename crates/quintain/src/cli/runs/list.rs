@@ -1,8 +1,9 @@
 //! `quintain runs list`
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use quintain_engine::store::{RunFilter, RunKind, Store, StoreError};
 
-use super::{as_json, line};
+use super::{as_json, lines};
 use crate::cli::App;
 use crate::console::Tone;
 use crate::exit::Exit;
@@ -21,8 +22,8 @@ pub(super) struct Args {
     /// Only runs with this tag
     #[arg(long, value_name = "NAME[=VALUE]")]
     tag: Option<String>,
-    /// Only runs of this kind: eval, redteam, replay, rejudge
-    #[arg(long, value_name = "KIND", value_parser = kind)]
+    /// Only runs of this kind
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
     kind: Option<RunKind>,
     /// Only runs of this owner; runs of the command line belong to `local`
     #[arg(long, value_name = "NAME")]
@@ -32,11 +33,10 @@ pub(super) struct Args {
     json: bool,
 }
 
-fn kind(word: &str) -> Result<RunKind, String> {
-    RunKind::find(word).ok_or_else(|| {
-        let known: Vec<&str> = RunKind::ALL.iter().map(|kind| kind.word()).collect();
-        format!("expected one of {}", known.join(", "))
-    })
+/// The kinds of runs, for help and completions.
+fn kinds() -> impl TypedValueParser<Value = RunKind> {
+    PossibleValuesParser::new(RunKind::ALL.map(RunKind::word))
+        .try_map(|word| RunKind::find(&word).ok_or("it is unknown"))
 }
 
 pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, StoreError> {
@@ -58,7 +58,9 @@ pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, S
     if args.json {
         let mut list = Vec::new();
         for run in &runs {
-            list.push(as_json(run, store.summary(run).await?.as_ref()));
+            let is_graded = run.kind == RunKind::Grade;
+            let scores = if is_graded { store.mean_scores(run).await? } else { Vec::new() };
+            list.push(as_json(run, &scores));
         }
         app.console.json(&list.into());
         return Ok(Exit::Passed);
@@ -72,8 +74,7 @@ pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, S
             "no runs yet; run `quintain eval` to create one"
         });
     }
-    for run in &runs {
-        app.console.out(&line(run, &app.console.paint(Tone::Bold, &run.id)));
-    }
+    let paint = |id: &str| app.console.paint(Tone::Bold, id);
+    lines(&runs, paint).iter().for_each(|line| app.console.out(line));
     Ok(Exit::Passed)
 }

@@ -6,10 +6,10 @@ mod list;
 mod show;
 
 use clap::Subcommand;
-use quintain_engine::store::{Counts, Run, RunKind, StoreError};
-use quintain_evidence::tally::Summary;
+use quintain_engine::store::{Counts, MeanScore, Run, RunKind, StoreError};
 use quintain_source::visible;
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
 use super::{App, store};
 use crate::exit::Exit;
@@ -75,7 +75,21 @@ pub(super) fn help(error: &StoreError) -> Option<&'static str> {
     is_name.then_some("`quintain runs list` lists the stored runs")
 }
 
-fn as_json(run: &Run, summary: Option<&Summary>) -> Value {
+/// A run in a list. Everything comes from columns, so that a list costs the same however large the runs are.
+fn as_json(run: &Run, scores: &[MeanScore]) -> Value {
+    let summary = run.counts.map(|Counts { passed, failed, errored }| {
+        let mut summary = json!({
+            "passed": passed, "failed": failed, "errored": errored, "durationMs": run.duration_ms,
+        });
+        if let Some(findings) = run.findings {
+            summary["findings"] = findings.into();
+        }
+        if !scores.is_empty() {
+            let scores = scores.iter().map(|one| (one.metric.clone(), one.score.into()));
+            summary["metrics"] = Value::Object(scores.collect());
+        }
+        summary
+    });
     json!({
         "id": run.id,
         "kind": run.kind.word(),
@@ -87,14 +101,31 @@ fn as_json(run: &Run, summary: Option<&Summary>) -> Value {
     })
 }
 
-/// A run in one line, with its formatted id.
-fn line(run: &Run, id: &str) -> String {
-    let described = run.description.as_deref().unwrap_or_default();
-    let (kind, state) = (run.kind.word(), run.state.word());
-    let owner = visible(&run.owner);
-    let line =
-        format!("{id}  {kind:7}  {state:13}  {owner}  {}  {}", counts(run), visible(described));
-    line.trim_end().to_owned()
+/// Runs as the lines of a table; `paint` formats their ids.
+fn lines(runs: &[Run], paint: impl Fn(&str) -> String) -> Vec<String> {
+    let columns = |run: &Run| -> [String; 5] {
+        let (kind, state) = (run.kind.word().to_owned(), run.state.word().to_owned());
+        [run.id.clone(), kind, state, visible(&run.owner).into_owned(), counts(run)]
+    };
+    let rows: Vec<_> = runs.iter().map(columns).collect();
+    let width = |at: usize| rows.iter().map(|row| columns_of(&row[at])).max().unwrap_or_default();
+    let widths: [usize; 5] = std::array::from_fn(width);
+    let line = |(run, row): (&Run, &[String; 5])| {
+        let mut line = String::new();
+        for (at, (text, width)) in row.iter().zip(widths).enumerate() {
+            let space = " ".repeat(width - columns_of(text));
+            let text = if at == 0 { paint(text) } else { text.clone() };
+            line.extend([text.as_str(), &space, "  "]);
+        }
+        line.push_str(&visible(run.description.as_deref().unwrap_or_default()));
+        line.trim_end().to_owned()
+    };
+    runs.iter().zip(&rows).map(line).collect()
+}
+
+/// The number of columns that a text takes on a terminal.
+fn columns_of(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
 }
 
 /// The numbers of passed, failed and errored cases.

@@ -1,12 +1,12 @@
 //! `quintain runs show`
 
-use quintain_engine::store::{Store, StoreError};
+use quintain_engine::store::{AnswerLine, AnswerTotal, Store, StoreError};
 use quintain_evidence::event::Event;
 use quintain_evidence::result::CaseStatus;
 use quintain_report::{Options, StoredRun};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::line;
+use super::lines;
 use crate::cli::App;
 use crate::cli::reports::{Feed, options};
 use crate::console::Tone;
@@ -23,9 +23,12 @@ pub(super) struct Args {
     /// Show only cases that did not pass
     #[arg(long)]
     failures: bool,
-    /// Print case N with all its evidence, as JSON
-    #[arg(long, value_name = "N")]
-    case: Option<usize>,
+    /// Print case N, or the trace of this name, with all its evidence, as JSON
+    #[arg(long, value_name = "N|NAME")]
+    case: Option<String>,
+    /// Print who answered the questions of checks and attacks, how long it took and what it cost, as JSON
+    #[arg(long, conflicts_with_all = ["case", "failures"])]
+    answers: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -33,9 +36,22 @@ pub(super) struct Args {
 
 pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, StoreError> {
     let run = store.find(&args.run).await?;
-    if let Some(ordinal) = args.case {
-        let Some(case) = store.case(&run, ordinal).await? else {
-            let what = format!("the run {} has no case {ordinal}", run.id);
+    if args.answers {
+        let answers = store.answers(&run).await?;
+        app.console.json(&answers.iter().map(answer).collect());
+        return Ok(Exit::Passed);
+    }
+    if let Some(wanted) = &args.case {
+        let ordinal = match wanted.parse() {
+            Ok(ordinal) => Some(ordinal),
+            Err(_) => store.trace_named(&run, wanted).await?,
+        };
+        let case = match ordinal {
+            Some(ordinal) => store.case(&run, ordinal).await?,
+            None => None,
+        };
+        let Some(case) = case else {
+            let what = format!("the run {} has no case {wanted}", run.id);
             app.console.error(&what, Some("cases are counted from 0"));
             return Ok(Exit::Nothing);
         };
@@ -53,7 +69,12 @@ pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, S
     };
     feed.stdout(reporter, &Options { stored: Some(stored), ..options(app) });
     if !args.json {
-        app.console.out(&line(&run, &app.console.paint(Tone::Bold, &run.id)));
+        let paint = |id: &str| app.console.paint(Tone::Bold, id);
+        let lines = lines(std::slice::from_ref(&run), paint);
+        lines.iter().for_each(|line| app.console.out(line));
+        if let Some(line) = answers_line(&store.answer_totals(&run).await?) {
+            app.console.out(&line);
+        }
         app.console.out("");
     }
     let wanted = |event: &Event| match event {
@@ -69,4 +90,22 @@ pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, S
         .await?;
     feed.finish(&app.console);
     Ok(Exit::Passed)
+}
+
+fn answer(line: &AnswerLine) -> Value {
+    let AnswerLine { case, key, kind, model, cost, duration_ms, record } = line;
+    json!({
+        "case": case, "key": key, "kind": kind, "model": model, "cost": cost,
+        "durationMs": duration_ms, "record": record,
+    })
+}
+
+/// `answers: 3 of model, 12 of script; 4.2 s, $0.0120`.
+fn answers_line(totals: &[AnswerTotal]) -> Option<String> {
+    let counts: Vec<String> =
+        totals.iter().map(|one| format!("{} of {}", one.count, one.kind)).collect();
+    let seconds = totals.iter().map(|one| one.duration_ms).sum::<f64>() / 1e3;
+    let cost = totals.iter().filter_map(|one| one.cost).reduce(|sum, cost| sum + cost);
+    let cost = cost.map_or_else(String::new, |cost| format!(", ${cost:.4}"));
+    (!counts.is_empty()).then(|| format!("answers: {}; {seconds:.1} s{cost}", counts.join(", ")))
 }

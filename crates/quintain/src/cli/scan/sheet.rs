@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use quintain_evidence::finding::{Finding, Severity};
 use quintain_evidence::redteam_report::Unused;
-use quintain_evidence::result::Place as Written;
+use quintain_evidence::result::SourcePlace as Written;
 use quintain_evidence::surface::Surface;
 use quintain_redteam::accepted_findings::{Suppression, part_suppressed, unused};
 use quintain_scan::clients::{Config, Entry};

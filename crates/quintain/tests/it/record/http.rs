@@ -27,6 +27,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("record::http_captures_contain_no_secret", secrets),
         Trial::test("record::http_large_events_pass_in_linear_time", large_event),
         Trial::test("record::http_stops_with_open_streams", stops),
+        Trial::test("record::http_keeps_the_order_of_a_document_beyond_the_limit", long_document),
+        Trial::test("record::http_usage_errors_create_no_file", usage_errors),
     ]
 }
 
@@ -293,6 +295,50 @@ fn unchunked(mut body: &str) -> String {
 
 /// `{"jsonrpc":"2.0","id":1,"result":{"text":"compressed"}}` by gzip.
 const GZIP: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\xca\x2a\xce\xcf\x2b\x2a\x48\x56\xb2\x52\x32\xd2\x33\x50\xd2\x51\xca\x4c\x51\xb2\x32\xd4\x51\x2a\x4a\x2d\x2e\xcd\x29\x51\xb2\xaa\x56\x2a\x49\xad\x00\xd2\x4a\xc9\xf9\xb9\x05\x40\xc1\xe2\xd4\x14\xa5\xda\x5a\x00\xff\xc1\xbc\x5e\x37\x00\x00\x00";
+
+fn long_document() -> Result<(), Failed> {
+    // Every line differs, so that a wrong order shows.
+    let mut document = String::with_capacity(68_000_000);
+    for n in 0..3_400_000 {
+        let line = format!("{n:>19}\n");
+        document.push_str(&line);
+    }
+    let (sent, length) = (std::sync::Arc::new(document), 3_400_000 * 20);
+    let body = sent.clone();
+    let server = Upstream::start(move |_, _, stream| {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).is_ok()
+    })?;
+    let folder = folder()?;
+    let recorder = recorder(folder.path(), &format!("http://{}/mcp", server.address))?;
+    let answer = exchange(
+        &recorder.address,
+        "POST /mcp HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
+    )?;
+    ensure(answer.ends_with(sent.as_bytes()), answer.len())?;
+    let lines = capture(&folder.path().join("capture.jsonl"))?;
+    let long = lines.iter().find(|line| line["truncated"] == true);
+    ensure(long.is_some_and(|line| line["bytes"] == length), "not recorded as too long")
+}
+
+fn usage_errors() -> Result<(), Failed> {
+    let folder = folder()?;
+    for wrong in [
+        &["--url", "nonsense"][..],
+        &["--url", "http://h/", "--header", "a b: c"],
+        &["--url", "http://h/", "--listen", "nowhere:x"],
+    ] {
+        let mut args = vec!["record", "-o", "capture.jsonl"];
+        args.extend(wrong);
+        let output = crate::budgets::quintain(folder.path(), &args).output()?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure(output.status.code() == Some(2) && !stderr.contains("recorded"), stderr)?;
+        ensure(!folder.path().join("capture.jsonl").exists(), wrong)?;
+    }
+    Ok(())
+}
 
 fn compressed() -> Result<(), Failed> {
     let server = Upstream::start(|_, _, stream| {

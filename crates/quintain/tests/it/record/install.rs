@@ -17,7 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-const CURSOR: &str = "{\n\t// servers\n\t\"mcpServers\": {\n\t\t\"files\": { \"command\": \"npx\", \"args\": [\"-y\", \"files\"], \"env\": {\"API_KEY\": \"canary-1234\"} },\n\t\t\"web\": {\"url\": \"https://h.example/mcp\"},\n\t}\n}\n";
+const CURSOR: &str = "{\n\t// servers\n\t\"mcpServers\": {\n\t\t\"files\": { \"command\": \"npx\", \"args\": [\"-y\", \"files\", \"--token=abc123secret456\"], \"env\": {\"API_KEY\": \"canary-1234\"} },\n\t\t\"web\": {\"url\": \"https://h.example/mcp\"},\n\t}\n}\n";
 
 fn configured(place: &Path) -> Result<(), Failed> {
     fs::create_dir_all(place.join(".cursor"))?;
@@ -39,6 +39,7 @@ fn consent() -> Result<(), Failed> {
     let (output, text) = install(place, &["cursor", "--server", "files"])?;
     ensure(output.status.success() && text.contains("not written"), &text)?;
     ensure(text.contains("\"record\"") && !text.contains("canary-1234"), &text)?;
+    ensure(!text.contains("abc123secret456"), &text)?;
     ensure(fs::read_to_string(&file)? == CURSOR, "the file was changed")?;
     let (output, text) =
         install(place, &["cursor", "--server", "files", "--yes", "-o", "c.jsonl"])?;

@@ -25,7 +25,7 @@ while True:
     if not piece:
         break
     shown += piece
-    if b"[N]o" in shown and not typed:
+    if b"[n]o" in shown.lower() and not typed:
         typed = True
         os.write(terminal, answer.encode() + b"\n")
 print(shown.decode().replace("\r\n", "\n"), end="")

@@ -28,6 +28,10 @@ pub(super) fn rows(bench: &Bench) -> Vec<Row> {
     };
     let by_config = |config: Value| echo(json!({"targets": [{"id": "http", "config": config}]}));
     let (host, local) = ("127.0.0.1", "localhost");
+    let model = |kind: &str| {
+        let config = json!({"apiBaseUrl": url, "apiKey": "none", "maxRetries": 0});
+        json!({"id": format!("{kind}:m"), "config": config})
+    };
     vec![
         row("http target", host, http(&url)),
         row(
@@ -58,6 +62,23 @@ pub(super) fn rows(bench: &Bench) -> Vec<Row> {
             let check = json!([{"type": "webhook", "value": "http://{{word}}/"}]);
             let vars = json!({"word": format!("127.0.0.1:{port}")});
             echo(json!({"tests": [{"vars": vars, "assert": check}]}))
+        }),
+        row("model target", host, echo(json!({"targets": [model("openai:chat")]}))),
+        row("target of a test", host, test(json!({"provider": model("anthropic:messages")}))),
+        row("judge of an assertion", host, {
+            let check =
+                json!([{"type": "llm-rubric", "value": "x", "provider": model("openai:chat")}]);
+            test(json!({"assert": check}))
+        }),
+        row("judge of a suite", host, {
+            let check = json!([{"type": "llm-rubric", "value": "x"}]);
+            let mut suite = test(json!({"assert": check}));
+            suite["judge"] = model("ollama:chat");
+            suite
+        }),
+        row("judge for embeddings", host, {
+            let embedding = json!({"embedding": model("openai:embedding")});
+            test(json!({"assert": [{"type": "similar", "value": "x", "provider": embedding}]}))
         }),
         row("server url", host, mcp(&json!({"url": url}))),
         row("server url over SSE", host, mcp(&json!({"url": url, "transport": "sse"}))),

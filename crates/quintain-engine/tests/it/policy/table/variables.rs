@@ -47,7 +47,16 @@ pub(super) fn rows(bench: &Bench) -> Vec<Row> {
         sign: Sign::Hears(VARIABLE),
         ..row(key, echo(json!({"targets": [{"id": bench.peer.url("/"), "config": config}]})), true)
     };
+    let key = {
+        let config = json!({"apiBaseUrl": bench.peer.url("/"), "apiKeyEnvar": "PLAIN_VARIABLE", "maxRetries": 0});
+        let target = json!({"id": "openai:chat:m", "config": config});
+        Row {
+            sign: Sign::Hears(VARIABLE),
+            ..row("key of a model", echo(json!({"targets": [target]})), false)
+        }
+    };
     vec![
+        key,
         row("prompt template", echo(json!({"prompts": [seen]})), true),
         row(
             "prompt template with a filter",

@@ -8,7 +8,7 @@ use crate::readers::capture::evidence::{shorten, start_of};
 use crate::readers::capture::rpc::{self, Side};
 
 /// The rules, with what each of them finds. Their ids are `protocol.` and the name.
-pub(crate) static PROTOCOL_RULES: &[(&str, &str)] = &[
+static PROTOCOL_RULES: &[(&str, &str)] = &[
     ("malformed", "a message is not valid JSON-RPC 2.0, or not valid in this version of MCP"),
     ("unknown-response", "a response belongs to no request, or to one that was answered before"),
     ("duplicate-id", "a request uses the id of an earlier one"),

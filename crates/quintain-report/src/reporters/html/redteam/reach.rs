@@ -259,14 +259,15 @@ pub(super) fn phases(
     writeln!(out, "<th>Phase</th><th class=\"n\">Time</th><th class=\"n\">Calls</th>")?;
     writeln!(out, "<th class=\"n\">Calls/s</th></tr></thead><tbody>")?;
     for phase in &report.phases {
+        let rate = |calls: usize| format!("{:.0}", per_second(calls, phase.seconds));
+        let calls = phase.calls.map_or_else(String::new, |calls| calls.to_string());
         writeln!(
             out,
-            "<tr><td class=\"test\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-             <td class=\"n\">{:.0}</td></tr>",
+            "<tr><td class=\"test\">{}</td><td class=\"n\">{}</td><td class=\"n\">{calls}</td>\
+             <td class=\"n\">{}</td></tr>",
             escape(&line(&phase.phase, 60)),
             duration(phase.seconds * 1e3),
-            phase.calls,
-            per_second(phase.calls, phase.seconds)
+            phase.calls.map_or_else(String::new, rate)
         )?;
     }
     writeln!(out, "</tbody></table></div>")?;

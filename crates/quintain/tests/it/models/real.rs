@@ -1,0 +1,118 @@
+//! A small real model and real embeddings, on loopback. Plumbing is asserted, quality is not.
+
+use std::env;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::{ensure, eval, folder};
+use crate::run::repository;
+
+const PEER: &str = "QUINTAIN_PEER_PYTHON_MODEL";
+
+pub(super) fn trials() -> Vec<Trial> {
+    let is_missing = env::var_os(PEER).is_none() && env::var_os("CI").is_none();
+    let trial = |name: &str, test: fn() -> Result<(), Failed>| {
+        let skipped = if is_missing { " (SKIPPED: no QUINTAIN_PEER_PYTHON_MODEL)" } else { "" };
+        Trial::test(format!("models::{name}{skipped}"), test).with_ignored_flag(is_missing)
+    };
+    vec![
+        trial("a_real_model_answers_in_three_dialects", dialects),
+        trial("a_real_model_judges_with_a_closed_rubric", judge),
+        trial("real_embeddings_compare_texts", embeddings),
+    ]
+}
+
+/// A server of `peers/model`, which ends with this value.
+struct Peer {
+    process: Child,
+    origin: String,
+}
+
+impl Peer {
+    fn start(script: &str) -> Result<Self, Failed> {
+        let home = env::var_os(PEER).ok_or("run `cargo xtask peers`")?;
+        let python = PathBuf::from(home).join("bin/python");
+        let peers = repository().join("peers");
+        let mut process = Command::new(&python)
+            .arg(peers.join("serve.py"))
+            .arg(&python)
+            .arg(peers.join("model").join(script))
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        let place: Value = serde_json::from_str(&line)?;
+        let url = place["url"].as_str().ok_or("no URL")?;
+        let origin = url.trim_end_matches("/mcp").to_owned();
+        Ok(Self { process, origin })
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The server answers 503 while it loads its weights, which Quintain waits out.
+const PATIENT: &str = "apiKey: none, max_tokens: 24, maxRetries: 20";
+
+fn dialects() -> Result<(), Failed> {
+    let peer = Peer::start("chat.py")?;
+    let origin = &peer.origin;
+    let suite = format!(
+        "targets:\n  - {{id: 'openai:chat:m', config: {{apiBaseUrl: '{origin}/v1', {PATIENT}}}}}\n\
+         \x20 - {{id: 'openai:responses:m', config: {{apiBaseUrl: '{origin}/v1', {PATIENT}}}}}\n\
+         \x20 - {{id: 'anthropic:messages:m', config: {{apiBaseUrl: '{origin}', {PATIENT}}}}}\n\
+         \x20 - {{id: 'openai:chat:streamed', config: {{apiBaseUrl: '{origin}/v1', {PATIENT}, stream: true}}}}\n\
+         prompts:\n  - 'Name the capital of {{{{country}}}}.'\n\
+         tests:\n  - vars: {{country: France}}\n    assert: [{{type: javascript, value: output.length > 0}}]\n"
+    );
+    let folder = folder()?;
+    let (output, rows) = eval(folder.path(), &suite, &["-j", "1"])?;
+    ensure(output.status.code() == Some(0) && rows.len() == 4, (&output, &rows))?;
+    for row in &rows {
+        let total = row["tokenUsage"]["total"].as_u64().unwrap_or_default();
+        ensure(total > 0, row)?;
+    }
+    Ok(())
+}
+
+fn judge() -> Result<(), Failed> {
+    let peer = Peer::start("chat.py")?;
+    let origin = &peer.origin;
+    let suite = format!(
+        "judge: {{id: 'openai:chat:j', config: {{apiBaseUrl: '{origin}/v1', apiKey: none, max_tokens: 120, maxRetries: 20}}}}\n\
+         targets: [echo]\nprompts: ['Paris is the capital of France.']\n\
+         tests:\n  - assert:\n      - {{type: llm-rubric, value: names a city, judge: {{samples: 3, levels: 3, abstain: true}}}}\n"
+    );
+    let folder = folder()?;
+    let (output, rows) = eval(folder.path(), &suite, &[])?;
+    // The verdict is the model's; that there is one, or an abstention, is ours.
+    let reason = rows[0]["gradingResult"]["componentResults"][0]["reason"].as_str();
+    let error = rows[0]["error"].as_str().unwrap_or_default();
+    ensure(reason.is_some() || error.contains("abstain"), (&output, &rows))?;
+    let stats = rows[0]["gradingResult"]["tokensUsed"]["total"].as_u64();
+    ensure(stats.is_none_or(|total| total > 0), &rows)
+}
+
+fn embeddings() -> Result<(), Failed> {
+    let peer = Peer::start("embeddings.py")?;
+    let provider = format!(
+        "{{id: 'openai:embedding:e', config: {{apiBaseUrl: '{}/v1', apiKey: none}}}}",
+        peer.origin
+    );
+    let suite = format!(
+        "targets: [echo]\nprompts: ['The payment was completed.']\ntests:\n\
+         \x20 - assert: [{{type: similar, value: The payment was completed., threshold: 0.99, provider: {provider}}}]\n\
+         \x20 - assert: [{{type: not-similar, value: Cats sleep on warm roofs, threshold: 0.6, provider: {{embedding: {provider}}}}}]\n"
+    );
+    let folder = folder()?;
+    let (output, rows) = eval(folder.path(), &suite, &[])?;
+    ensure(output.status.code() == Some(0) && rows.len() == 2, (&output, &rows))
+}
