@@ -80,7 +80,9 @@ impl DryRun<'_> {
         }
         paths.shorten(&mut self.effects);
         let record = app.files.take();
-        let read: Vec<String> = record.read().map(|path| paths.short(path)).collect();
+        let mut read: Vec<String> = record.read().map(|path| paths.short(path)).collect();
+        // What is below the working directory comes first, wherever that directory is.
+        read.sort_by_cached_key(|path| (Path::new(path).is_absolute(), path.clone()));
         let outputs = self.outputs.iter().map(|path| ("report", paths.short(path)));
         let store = app.context.state_dir().filter(|_| !self.no_write);
         let store = store.map(|folder| folder.join("runs.db").display().to_string());
