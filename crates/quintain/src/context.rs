@@ -1,6 +1,7 @@
 //! The only module that reads the environment, the terminal, the working directory and the clock.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -10,9 +11,28 @@ use quintain_engine::store::Moment;
 /// The installed name of this program.
 const NAME: &str = "quintain";
 
+/// How this program was started.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    /// The arguments, without the name of the program.
+    pub arguments: Vec<OsString>,
+    /// Path of an executable file that starts this program again.
+    pub program: PathBuf,
+}
+
+impl Invocation {
+    /// By the command line of this process.
+    pub fn of_process() -> Self {
+        let program = std::env::current_exe().unwrap_or_else(|_| NAME.into());
+        Self { arguments: std::env::args_os().skip(1).collect(), program }
+    }
+}
+
 /// The environment of the process at its start.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
+    /// The arguments of the command line.
+    arguments: Vec<OsString>,
     /// The environment variables; those that are not Unicode are left out.
     pub(crate) env: BTreeMap<String, String>,
     /// The working directory.
@@ -30,7 +50,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn read() -> Self {
+    pub(crate) fn read(invocation: Invocation) -> Self {
         let env: BTreeMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
@@ -39,7 +59,8 @@ impl Context {
             |terminal: bool| !set("NO_COLOR") && (terminal || set("CLICOLOR_FORCE")) && !dumb(&env);
         Self {
             cwd: std::env::current_dir().unwrap_or_default(),
-            program: std::env::current_exe().unwrap_or_else(|_| NAME.into()),
+            arguments: invocation.arguments,
+            program: invocation.program,
             colour_stdout: colour(std::io::stdout().is_terminal()),
             colour_stderr: colour(std::io::stderr().is_terminal()),
             watched: std::io::stderr().is_terminal() && !dumb(&env),
@@ -48,16 +69,14 @@ impl Context {
         }
     }
 
-    /// The arguments of the command line.
-    #[expect(clippy::unused_self, reason = "only the context reads the command line")]
+    /// The arguments of the command line as text.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = String> {
-        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())
+        self.arguments.iter().map(|argument| argument.to_string_lossy().into_owned())
     }
 
     /// The whole command line, with the name of the program.
-    #[expect(clippy::unused_self, reason = "only the context reads the command line")]
-    pub(crate) fn command_line(&self) -> std::env::ArgsOs {
-        std::env::args_os()
+    pub(crate) fn command_line(&self) -> impl Iterator<Item = OsString> {
+        std::iter::once(OsString::from(NAME)).chain(self.arguments.iter().cloned())
     }
 
     /// Whether a variable is set to a value that means yes.

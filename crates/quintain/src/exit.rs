@@ -1,7 +1,6 @@
 //! The exit codes. Scripts rely on them: they are documented and golden-tested.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use quintain_source::visible;
 use quintain_wire::redact::Redactor;
@@ -28,7 +27,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::Passed => 0,
             Self::Failed => 100,
@@ -39,12 +38,6 @@ impl Exit {
             Self::Broken => 70,
             Self::Interrupted => 130,
         }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        exit.code().into()
     }
 }
 

@@ -1,45 +1,24 @@
 //! The commands as clients of the engine: they request a run, show its events, and stop it on Ctrl-C.
 
-use quintain_engine::Policy;
 use quintain_engine::World;
 use quintain_engine::jobs::{
     Jobs, Notice, Prepared, Refusal, RunError, RunHandle, RunOutcome, RunRequest, Work,
 };
 use quintain_engine::masked::MaskedEvent;
-use quintain_engine::models;
-use quintain_engine::store::{LOCAL_OWNER, Store};
+use quintain_engine::store::Store;
 
 use super::{App, runs, suite};
 use crate::exit::Exit;
 
 /// The engine with the environment of this process.
 pub(super) fn jobs(app: &App, store: Option<Store>) -> Jobs {
-    let world = World {
-        env: app.context.env.clone().into(),
-        cwd: app.context.cwd.clone(),
-        model_cache: app.context.state_dir().map(|state| models::cache_folder(&state)),
-        state_dir: app.context.state_dir(),
-        request_timeout: app.context.request_timeout(),
-        redactor: app.redactor.clone(),
-        ..World::default()
-    };
+    let world = World { redactor: app.redactor.clone(), ..app.context.world() };
     Jobs::new(world, app.files.clone(), store).with_output(app.redactor.clone())
 }
 
 /// A request of the user. The id of the run starts with its kind.
 pub(super) fn request(kind: &str, work: Work, app: &App) -> RunRequest {
-    let created = app.context.now();
-    RunRequest {
-        id: format!("{kind}-{}-{created}", app.context.letters(3)),
-        created,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        owner: LOCAL_OWNER.to_owned(),
-        policy: Policy::everything(),
-        stored: true,
-        description: None,
-        tags: std::collections::BTreeMap::new(),
-        work,
-    }
+    app.context.request(kind, work)
 }
 
 /// Prepares a request, and prints warnings and errors. Ctrl-C cancels it.

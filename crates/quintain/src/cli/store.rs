@@ -12,12 +12,7 @@ pub(super) const PRIVATE: &str =
     "stored runs contain what targets returned; make the file your own and run `chmod 600` on it";
 
 pub(super) async fn open(app: &App) -> Result<Store, StoreError> {
-    let Some(folder) = app.context.state_dir() else {
-        return Err(StoreError::Open {
-            path: "runs.db".into(),
-            why: "no home directory; set QUINTAIN_HOME".to_owned(),
-        });
-    };
+    let folder = app.context.store_folder()?;
     let store = open_folder(&folder, app).await?;
     if let Some(why) = store.exposure() {
         let shown = visible(&store.path().to_string_lossy()).into_owned();
