@@ -27,7 +27,7 @@ def metric_table() -> dict[str, dict[str, Any]]:
 
 def settings(metrics: Sequence[Metric], fail_if: Any = None, calls: Any = None) -> str:
     """How to grade, for the native half."""
-    requests = [to_value(metric.request(), type(metric).__name__) for metric in metrics]
+    requests = [to_value(metric.request(), metric.id) for metric in metrics]
     value: dict[str, Any] = {"metrics": requests}
     if fail_if is not None:
         value["failIf"] = to_value(fail_if, "fail_if")

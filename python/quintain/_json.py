@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 __all__ = ["dump", "to_value"]
 
 _MAX_DEPTH = 200
-_PLAIN = (str, int, bool, type(None))
 
 
 def dump(value: Any) -> str:
@@ -41,9 +40,11 @@ def to_value(value: Any, field: str, _above: tuple[int, ...] = ()) -> Any:
         return value
     if isinstance(value, enum.Enum):
         return to_value(value.value, field, _above)
-    if isinstance(value, _PLAIN):
-        # A subclass of str or int: its plain value.
-        return str(value) if isinstance(value, str) else int(value)
+    # A subclass: its plain value.
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
     if id(value) in _above:
         raise ValueError(f"{field}: contains itself")
     if len(_above) >= _MAX_DEPTH:

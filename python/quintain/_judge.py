@@ -35,11 +35,12 @@ def name_of(model: Any) -> str | None:
 
 def answer_all(model: Any, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Asks the model every question, several at once. What it raises becomes an error of its answer."""
-    asynchronous = getattr(model, "a_generate", None)
+    asynchronous: Any = getattr(model, "a_generate", None)
     if not callable(asynchronous) and inspect.iscoroutinefunction(model):
         asynchronous = model
     if callable(asynchronous):
-        return run_coroutine(_ask_concurrently(asynchronous, questions))
+        concurrently: Callable[..., Awaitable[Any]] = asynchronous  # type: ignore[assignment,unused-ignore] # pyright: ignore
+        return run_coroutine(_ask_concurrently(concurrently, questions))
     ask: Any = getattr(model, "generate", None) or model
     if not callable(ask):
         raise TypeError(f"model: expected the id of a provider, a function or an object with generate, found a {type(model).__name__}")

@@ -14,6 +14,7 @@ from ._progress import Progress
 from .metrics.base import BaseMetric, Metric
 from .results import EvaluationResult, Finding, MetricData, TestResult
 from .test_case import ConversationalTestCase, LLMTestCase, MCPServer
+from .test_case._record import make
 
 __all__ = ["a_evaluate", "assert_test", "evaluate", "measure"]
 
@@ -84,12 +85,13 @@ def _items(values: Iterable[Any] | None, name: str) -> list[Any]:
 def _case(case: Any, at: int, servers: Sequence[MCPServer] | None) -> TestCase:
     if isinstance(case, dict):
         kind = ConversationalTestCase if "turns" in case else LLMTestCase
-        case = kind.from_dict(case)
+        case = make(kind, case, f"test_cases[{at}]")
     if not isinstance(case, (LLMTestCase, ConversationalTestCase)):
         raise TypeError(f"test_cases[{at}]: expected a test case, found a {type(case).__name__}")
     if servers is not None and case.mcp_servers is None:
-        case = copy.copy(case)
-        case.mcp_servers = list(servers)
+        with_servers = copy.copy(case)
+        with_servers.mcp_servers = list(servers)
+        return with_servers
     return case
 
 
@@ -135,14 +137,13 @@ def _evaluate(
     _measure_own(cases, metrics, scores, broken)
     assert graded is not None
     results = []
-    for at, (case, result) in enumerate(zip(cases, graded["results"], strict=True)):
-        single = isinstance(case, LLMTestCase)
+    for at, (test_case, result) in enumerate(zip(cases, graded["results"], strict=True)):
         results.append(TestResult(
-            name=result["name"], success=not broken[at], index=at, conversational=not single,
+            name=result["name"], success=not broken[at], index=at, conversational=isinstance(test_case, ConversationalTestCase),
             metrics_data=[scores[at][metric] for metric in range(len(metrics))],
             findings=[Finding.of(finding) for finding in result["findings"]], failed_because=broken[at],
-            input=case.input if isinstance(case, LLMTestCase) else None,
-            actual_output=case.actual_output if isinstance(case, LLMTestCase) else None,
+            input=test_case.input if isinstance(test_case, LLMTestCase) else None,
+            actual_output=test_case.actual_output if isinstance(test_case, LLMTestCase) else None,
         ))
     return EvaluationResult(results, graded.get("selection"))
 
@@ -182,7 +183,7 @@ def _grade_by_engine(
     text = "\n".join(dump(case._to_json(f"test_cases[{at}]")) for at, case in enumerate(cases))
     work: dict[str, Any] = {
         "kind": "grade", "inputs": [{"text": {"name": "test_cases", "text": text}}], "format": "deepeval",
-        "metrics": [to_value(metric.request(), type(metric).__name__) for metric in metrics],
+        "metrics": [to_value(metric.request(), metric.id) for metric in metrics],
         "models": {"judge": model}, "concurrency": _CONCURRENT,
     }
     if fail_if is not None:

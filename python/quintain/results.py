@@ -110,14 +110,11 @@ class EvaluationResult:
         records = []
         for result in self.test_results:
             base = {"case": result.name, "index": result.index, "case_success": result.success, "findings": len(result.findings)}
-            for metric in result.metrics_data or [None]:
-                if metric is None:
-                    records.append({**base, "metric": None, "score": None, "threshold": None, "success": None, "reason": None, "error": None})
-                else:
-                    records.append({
-                        **base, "metric": metric.name, "score": metric.score, "threshold": metric.threshold,
-                        "success": metric.success, "reason": metric.reason, "error": metric.error,
-                    })
+            fields = ("score", "threshold", "success", "reason", "error")
+            for metric in result.metrics_data:
+                records.append({**base, "metric": metric.name, **{name: getattr(metric, name) for name in fields}})
+            if not result.metrics_data:
+                records.append({**base, "metric": None, **dict.fromkeys(fields)})
         return records
 
     def __str__(self) -> str:

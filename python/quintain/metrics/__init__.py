@@ -113,7 +113,8 @@ class ConversationalGEval(Metric):
     id: ClassVar[str] = "conversational-g-eval"
 
     def __init__(self, name: str | None = None, *, threshold: float | None = None, model: Any = None, **options: Any) -> None:
-        super().__init__(threshold, model, **({"name": name} if name is not None else {}), **options)
+        named: dict[str, Any] = {} if name is None else {"name": name}
+        super().__init__(threshold, model, **named, **options)
 
 
 class DAGMetric(Metric):
@@ -122,7 +123,8 @@ class DAGMetric(Metric):
     id: ClassVar[str] = "dag"
 
     def __init__(self, name: str | None = None, *, threshold: float | None = None, model: Any = None, **options: Any) -> None:
-        super().__init__(threshold, model, **({"name": name} if name is not None else {}), **options)
+        named: dict[str, Any] = {} if name is None else {"name": name}
+        super().__init__(threshold, model, **named, **options)
 
 
 ConversationalDAGMetric = DAGMetric
@@ -146,7 +148,8 @@ class GEval(Metric):
     id: ClassVar[str] = "g-eval"
 
     def __init__(self, name: str | None = None, *, threshold: float | None = None, model: Any = None, **options: Any) -> None:
-        super().__init__(threshold, model, **({"name": name} if name is not None else {}), **options)
+        named: dict[str, Any] = {} if name is None else {"name": name}
+        super().__init__(threshold, model, **named, **options)
 
 
 class GoalAccuracyMetric(Metric):

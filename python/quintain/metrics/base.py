@@ -25,13 +25,9 @@ class BaseMetric:
     include_reason: bool = True
     evaluation_model: str | None = None
 
-    @property
-    def __name__(self) -> str:
-        return type(self).__name__
-
     def measure(self, test_case: Any, *args: Any, **kwargs: Any) -> float | None:
         """Scores a test case from 0 to 1. None if the metric is not defined for it."""
-        raise NotImplementedError(f"{type(self).__name__} implements neither measure nor a_measure")
+        raise NotImplementedError(f"{self.__class__.__qualname__} implements neither measure nor a_measure")
 
     async def a_measure(self, test_case: Any, *args: Any, **kwargs: Any) -> float | None:
         """The same without blocking the event loop."""
