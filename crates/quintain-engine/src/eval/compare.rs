@@ -84,7 +84,7 @@ struct ComparisonInquiry<'a> {
 }
 
 impl Inquiry for ComparisonInquiry<'_> {
-    type Outcome = Compared;
+    type Conclusion = Compared;
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Compared> {
         self.comparison.next(&self.graded, rounds)

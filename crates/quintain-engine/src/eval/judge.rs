@@ -301,7 +301,7 @@ struct CheckInquiry<'a> {
 }
 
 impl Inquiry for CheckInquiry<'_> {
-    type Outcome = Verdict;
+    type Conclusion = Verdict;
 
     fn next(&self, evidence: &Evidence, rounds: &Rounds) -> Next<Verdict> {
         let CheckInput { output, script_value } = self.check_input;

@@ -13,8 +13,8 @@ impl Asker<'_> {
         &self,
         inquiries: &[I],
         evidence: &mut Evidence,
-    ) -> Vec<I::Outcome> {
-        let mut progress: Vec<(Rounds, Option<I::Outcome>)> =
+    ) -> Vec<I::Conclusion> {
+        let mut progress: Vec<(Rounds, Option<I::Conclusion>)> =
             inquiries.iter().map(|_| (Rounds::default(), None)).collect();
         loop {
             let mut asking = Vec::new();

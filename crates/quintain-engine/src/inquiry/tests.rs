@@ -69,7 +69,7 @@ struct TwoSteps {
 }
 
 impl Inquiry for TwoSteps {
-    type Outcome = Vec<String>;
+    type Conclusion = Vec<String>;
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Vec<String>> {
         let said: Vec<String> = rounds
@@ -95,7 +95,7 @@ impl Inquiry for TwoSteps {
 struct Endless;
 
 impl Inquiry for Endless {
-    type Outcome = &'static str;
+    type Conclusion = &'static str;
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<&'static str> {
         Next::Ask(vec![call("ping", rounds.len())])

@@ -122,13 +122,13 @@ impl ProposeCalls<'_> {
 }
 
 impl Inquiry for ProposeCalls<'_> {
-    type Outcome = Result<Vec<ToolCall>, String>;
+    type Conclusion = Result<Vec<ToolCall>, String>;
 
-    fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Self::Outcome> {
+    fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Self::Conclusion> {
         rounds.once(|| vec![self.question()], |answers| self.conclude(answers.first()))
     }
 
-    fn unfinished(&self) -> Self::Outcome {
+    fn unfinished(&self) -> Self::Conclusion {
         Err("no model answered".to_owned())
     }
 }

@@ -57,11 +57,11 @@ struct Turn {
     said: HashMap<String, usize>,
     last_call: usize,
     /// The last message.
-    answer: Option<Answer>,
+    answer: Option<LastMessage>,
 }
 
 /// The last message of a turn.
-struct Answer {
+struct LastMessage {
     step: usize,
     /// A sentence that claims success.
     claim: Option<String>,
@@ -178,7 +178,7 @@ impl Turn {
         let earlier = self.answer.take().filter(|answer| answer.step > self.last_call);
         let (earlier, before) = earlier.map_or((None, None), |answer| (answer.claim, answer.state));
         let (claim, state) = (earlier.or(claim), before.or(statements.state));
-        self.answer = Some(Answer { step, claim, state });
+        self.answer = Some(LastMessage { step, claim, state });
     }
 
     /// Whether the words for a failure are the subject of the request or of a result: "the failed payment".

@@ -11,7 +11,7 @@ use crate::completion::{Completion, Output, ToolCallRequest, Usage};
 use crate::config::Options;
 use crate::conversation::{self, text_of};
 use crate::error::ModelError;
-use crate::exchange::{Answer, Rejection};
+use crate::exchange::{ProviderReply, Rejection};
 
 const MAX_TOKENS: u32 = 1024;
 /// Keywords of schemas that OpenAI does not guarantee.
@@ -211,9 +211,9 @@ impl ChatCompletions {
     pub(crate) fn completion(
         &self,
         request: &ChatRequest,
-        answer: Answer,
+        answer: ProviderReply,
     ) -> Result<Completion, ModelError> {
-        let Answer { body, raw } = answer;
+        let ProviderReply { body, raw } = answer;
         let Some(choice) = body.pointer("/choices/0") else {
             return Err(ModelError::Empty("the answer has no choices".to_owned()));
         };

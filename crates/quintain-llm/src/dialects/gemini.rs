@@ -9,7 +9,7 @@ use crate::chat::ChatRequest;
 use crate::completion::{Completion, Output, ToolCallRequest, Usage};
 use crate::config::Options;
 use crate::error::ModelError;
-use crate::exchange::{Answer, Assemble, Failure};
+use crate::exchange::{Assemble, Failure, ProviderReply};
 
 /// Keys of a schema that the service rejects.
 const UNKNOWN_KEYS: &[&str] =
@@ -128,9 +128,9 @@ impl Gemini {
     /// When the answer has no content.
     pub(crate) fn completion(
         request: &ChatRequest,
-        answer: Answer,
+        answer: ProviderReply,
     ) -> Result<Completion, ModelError> {
-        let Answer { body, raw } = answer;
+        let ProviderReply { body, raw } = answer;
         let usage = usage(body.get("usageMetadata"));
         let model = text(body.get("modelVersion"));
         let empty = Value::Null;

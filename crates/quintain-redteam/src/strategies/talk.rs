@@ -143,7 +143,7 @@ impl Conversation<'_> {
 }
 
 impl Inquiry for Conversation<'_> {
-    type Outcome = Done;
+    type Conclusion = Done;
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Done> {
         match History::of(&self.objective, self.seed, rounds) {

@@ -12,7 +12,7 @@ use quintain_source::{
 };
 
 use super::document::Document;
-use super::loader::{Loader, Place};
+use super::loader::{Loader, SuiteFolder};
 use super::provider::{Chosen, Env, TargetReader};
 use super::reader::Reader;
 use super::targets::Kinds;
@@ -75,7 +75,7 @@ pub fn load(
         let Some(node) = read_long(&sources, id, long, &mut dx) else { continue };
         let Some(mut node) = super::refs::resolved(node, &mut dx) else { continue };
         let base_dir = file.base_dir;
-        let place = Place { base_dir: &base_dir, shown_dir: &shown_dir, strictness };
+        let place = SuiteFolder { base_dir: &base_dir, shown_dir: &shown_dir, strictness };
         included::include(&mut node, &place, &*files, &mut sources, &mut dx);
         documents.push(Document { node, base_dir, shown_dir, strictness });
     }

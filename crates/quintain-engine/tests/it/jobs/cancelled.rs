@@ -6,11 +6,11 @@ use quintain_engine::jobs::{Notice, Work};
 use quintain_engine::store::RunState;
 use quintain_evidence::event::Event;
 
-use super::{Place, finish};
+use super::{Fixture, finish};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_reads_nothing_can_still_cancel() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let handle = place.start(place.eval("eval-u", "0.002", 400)).await;
     let state = async || place.store.find("eval-u").await.map(|run| run.state);
     // Enough time for more events than a client may leave unread.
@@ -29,7 +29,7 @@ async fn a_client_that_reads_nothing_can_still_cancel() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_is_cancelled_while_its_suite_is_loaded() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let folder = place.folder.path();
     let script = format!(
         "import os, time\ndef generate_tests():\n    with open('{0}.new', 'w') as file: file.write(str(os.getpid()))\n    os.rename('{0}.new', '{0}')\n    time.sleep(20)\n",

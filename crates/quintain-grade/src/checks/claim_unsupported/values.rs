@@ -35,7 +35,7 @@ pub(super) fn unsupported(
     text: &str,
     sentences: &[Sentence<'_>],
 ) -> Vec<Unsupported> {
-    let answer = Answer::new(view, step, text);
+    let answer = ReadAnswer::new(view, step, text);
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     let mut at = 0;
@@ -59,7 +59,7 @@ pub(super) fn unsupported(
     found
 }
 
-struct Answer<'a> {
+struct ReadAnswer<'a> {
     text: &'a str,
     tokens: Vec<Token<'a>>,
     known: &'a Known,
@@ -69,7 +69,7 @@ struct Answer<'a> {
     operands: Operands,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ReadAnswer<'a> {
     fn new(view: &'a View<'_>, before: usize, text: &'a str) -> Self {
         let known = view.known();
         let tokens = tokens(text);

@@ -8,7 +8,7 @@ use quintain_evidence::verdict::Verdict;
 use serde_json::{Value, json};
 
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use super::vectors;
@@ -102,7 +102,7 @@ impl Graded for AnswerRelevance {
         &[ModelTask::Text, ModelTask::Embedding]
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         if replies.is_empty() {
             return Ok(Next::Ask(self.candidates(scene)?));
         }

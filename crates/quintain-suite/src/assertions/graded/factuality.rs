@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::careful::Criterion;
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use crate::check::{Builtin, Expected, Scene, Test};
@@ -108,7 +108,7 @@ impl Graded for Factuality {
         Some(criterion())
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         if replies.is_empty() {
             return self.judge.ask_once(scene.test, self.prompt(scene)?);
         }

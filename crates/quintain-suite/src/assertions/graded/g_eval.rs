@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::careful::Criterion;
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::opinion::number;
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
@@ -126,7 +126,7 @@ impl Graded for GEval {
         Some(criterion())
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let criteria = self.criteria.get(scene)?;
         let count = criteria.len();
         if replies.is_empty() {

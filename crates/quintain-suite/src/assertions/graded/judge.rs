@@ -28,7 +28,7 @@ pub(super) struct Judge {
 }
 
 /// What an assertion does next, or `Err` with the verdict that ends it early.
-pub(super) type Step = Result<Next<Verdict>, Box<Verdict>>;
+pub(super) type NextStep = Result<Next<Verdict>, Box<Verdict>>;
 
 /// An assertion that asks a judge.
 pub(super) trait Graded: Send + Sync {
@@ -44,7 +44,7 @@ pub(super) trait Graded: Send + Sync {
     }
 
     /// The questions of the next round, or the verdict. `replies` are those to its questions so far.
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step;
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep;
 }
 
 /// Makes a check of an assertion that asks a judge.
@@ -166,7 +166,7 @@ impl Judge {
     }
 
     /// One question in words as the whole next round.
-    pub(super) fn ask_once(&self, test: &Test, prompt: String) -> Step {
+    pub(super) fn ask_once(&self, test: &Test, prompt: String) -> NextStep {
         Ok(Next::Ask(vec![self.chat(test, prompt)?]))
     }
 

@@ -7,7 +7,7 @@ use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use crate::check::{Builtin, Expected, ModelTask, NamedModel, Scene, as_text};
@@ -74,7 +74,7 @@ impl Graded for SearchRubric {
         &self.judge
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         if replies.is_empty() {
             let prompt = self.prompt(scene)?;
             let model = scene.test.model(self.judge.provider(), ModelTask::Text).or_else(error)?;
