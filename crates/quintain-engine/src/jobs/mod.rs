@@ -10,11 +10,13 @@ mod handle;
 mod listener;
 mod load_answers;
 mod loading;
+mod orders;
 mod prepare;
 mod redteam;
 mod request;
 mod slots;
 mod target;
+mod target_config;
 
 pub use environment::{Jobs, LoadedSuite, Notice, Refusal, load_suite};
 pub use eval::Choices;
@@ -22,12 +24,13 @@ pub use events::{Cancel, StopLevel};
 pub use handle::{RunError, RunHandle, RunOutcome};
 pub use listener::Listener;
 pub use load_answers::LoadAnswers;
+pub use orders::orders_of;
 pub use prepare::{Prepared, SubmitError};
-pub use redteam::{
-    chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label, text_config,
-};
+pub use quintain_evidence::reproduce::{quoted, reproduce, reproduced_by};
+pub use redteam::chosen_target;
 pub use request::{
     EvalWork, GradeWork, MetricRequest, OrderRequest, Overrides, RedteamWork, RejudgeWork,
     ReplayWork, Resume, RouterRequest, RunRequest, TargetRequest, TraceInput, Work,
 };
 pub use target::{ChosenTarget, adjust, choose, choose_attacked, plain};
+pub use target_config::{config, target_label, text_config};
