@@ -1,7 +1,7 @@
 //! The options that all assertions with a judge share, and how they ask: a [`Graded`] assertion asks in rounds until it
 //! has a verdict.
 
-use quintain_content::text::js;
+use quintain_content::text::{fence, js};
 use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{ModelQuestion, ModelRequest, ModelRole, Question};
 use quintain_evidence::verdict::Verdict;
@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::careful::{self, Criterion};
 use super::failure::error;
 use super::replies::Replies;
+use super::rubric::{self, Rubric};
 use crate::check::{Check, ModelTask, Scene, Spec, Test, WrittenModel};
 use crate::rubric_prompt;
 
@@ -163,6 +164,31 @@ impl Judge {
     /// A question in words.
     pub(super) fn chat(&self, test: &Test, prompt: String) -> Result<Question, Box<Verdict>> {
         self.ask(test, ModelTask::Text, ModelRequest::Chat { prompt, schema: None })
+    }
+
+    /// The question about a prompt, its output and what the output is compared with: the named text, which the default
+    /// rubric shows as `shown`.
+    pub(super) fn compared_prompt(
+        &self,
+        scene: &Scene<'_>,
+        default: &Rubric,
+        (name, text): (&'static str, &str),
+        shown: &str,
+    ) -> Result<String, Box<Verdict>> {
+        let output = scene.text();
+        let Some(own) = self.rubric_prompt(scene.test) else {
+            return Ok(default.fill(&[
+                ("input", &fence::quote(scene.prompt)),
+                (name, shown),
+                ("completion", &fence::quote(&output)),
+            ]));
+        };
+        let vars = [
+            ("input", scene.prompt.into()),
+            (name, text.into()),
+            ("completion", rubric::parsed(&output)),
+        ];
+        rubric::render(scene.templates, own, rubric::with(scene.vars, vars))
     }
 
     /// One question in words as the whole next round.
