@@ -1,7 +1,7 @@
 //! Runs suites and attacks: opens sessions with targets, turns frames into evidence, and stores runs.
 
 pub mod confined;
-pub mod eval;
+mod eval;
 pub mod exchange;
 mod external_services;
 mod files;

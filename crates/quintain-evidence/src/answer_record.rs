@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::exchange::millis;
-use crate::question::{Question, Reply};
+use crate::question::{Question, TurnReply};
 
 /// An answered question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct AnswerRecord {
 #[serde(rename_all = "snake_case")]
 pub enum KeptAnswer {
     Value(Value),
-    Reply(Reply),
+    Reply(TurnReply),
     Failed(String),
     /// Index of the exchange in `extra` of the evidence.
     Call {

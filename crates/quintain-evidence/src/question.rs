@@ -30,7 +30,7 @@ pub enum Question {
     /// For the disk: the text of a file, null if there is no such file.
     Read(KeptFile),
     /// For a conversational target: one more message.
-    Say(Message),
+    Say(TurnMessage),
 }
 
 /// A question for a language model.
@@ -92,7 +92,7 @@ impl ModelRequest {
 
 /// A message to a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct TurnMessage {
     pub text: String,
     /// The number of the message whose conversation it continues; none starts a new conversation.
     pub after: Option<usize>,
@@ -102,7 +102,7 @@ pub struct Message {
 
 /// A target's reply to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reply {
+pub struct TurnReply {
     pub text: String,
     pub reaction: Reaction,
 }
@@ -123,7 +123,7 @@ pub enum Reaction {
 pub enum Answer {
     Value(Value),
     Exchange(Box<Exchange>),
-    Reply(Reply),
+    Reply(TurnReply),
     /// It was asked and failed: the interpreter raised, the service answered 500.
     Failed(String),
     /// It could not be asked: no judge is configured, no interpreter found.
@@ -176,7 +176,7 @@ impl Question {
             Self::Post { url, body } => json!(["post", url, body]),
             Self::Call { step, nth } => json!(["call", step, nth]),
             Self::Read(file) => json!(["read", file.path]),
-            Self::Say(Message { text, after, turn }) => json!(["say", text, after, turn]),
+            Self::Say(TurnMessage { text, after, turn }) => json!(["say", text, after, turn]),
         }
     }
 }

@@ -12,7 +12,7 @@ use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Grade, PromptText, SourcePlace};
 use quintain_source::{Sources, Span};
 use quintain_suite::plan::{self, Case, PlannedCase};
-use quintain_suite::prepare::{Prepared, fill, prepare};
+use quintain_suite::prepare::{PreparedCase, fill, prepare};
 use quintain_suite::suite::{Prompt, PromptBody, Test, VarFile, resolve};
 use serde_json::{Map, Value, json};
 
@@ -101,7 +101,7 @@ impl RunContext<'_> {
         open_target: &OpenTarget<'_>,
         mut carried: Map<String, Value>,
         state: &mut CaseState<'_>,
-    ) -> Result<Prepared, String> {
+    ) -> Result<PreparedCase, String> {
         let CaseState { asker, evidence, .. } = state;
         for (name, value) in case.vars() {
             if let Some(VarFile::Code(code)) = case.test.file(value) {
@@ -147,7 +147,7 @@ impl RunContext<'_> {
         &self,
         case: &Case<'_>,
         open_target: &OpenTarget<'_>,
-        prepared: &Prepared,
+        prepared: &PreparedCase,
         mut state: CaseState<'_>,
         draft: &mut CaseResult,
     ) {
@@ -180,7 +180,7 @@ impl RunContext<'_> {
         &self,
         case: &Case<'_>,
         open_target: &OpenTarget<'_>,
-        prepared: &Prepared,
+        prepared: &PreparedCase,
         state: &mut CaseState<'_>,
     ) -> Answered {
         let plain = |response| Answered { response, attempts: 0 };

@@ -13,7 +13,7 @@ use quintain_wire::redact::Redactor;
 use super::case::place;
 use super::judge::TOO_MANY_ROUNDS;
 use super::mask::mask;
-use super::{Job, RunContext};
+use super::{EvalRun, RunContext};
 use crate::inquiry::Asker;
 use crate::masked::MaskedCase;
 
@@ -41,7 +41,7 @@ pub(super) enum Added {
 }
 
 impl PendingComparisons {
-    pub(super) fn new(job: &Job<'_>) -> Self {
+    pub(super) fn new(job: &EvalRun<'_>) -> Self {
         let mut tests: BTreeMap<usize, Group> = BTreeMap::new();
         let compared =
             job.plan.cases.iter().filter(|planned_case| planned_case.scheduling.compared);

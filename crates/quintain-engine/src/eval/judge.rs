@@ -11,7 +11,7 @@ use quintain_evidence::result::Grade;
 use quintain_evidence::verdict::{Status, Verdict};
 use quintain_suite::check::{Check, Scene, View};
 use quintain_suite::plan::Case;
-use quintain_suite::prepare::Prepared;
+use quintain_suite::prepare::PreparedCase;
 use quintain_suite::scoring::{Judged, Set, combine};
 use quintain_suite::suite::{Assert, Rule};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub(super) const TOO_MANY_ROUNDS: &str =
 struct JudgeContext<'a> {
     case: &'a Case<'a>,
     open_target: &'a OpenTarget<'a>,
-    prepared: &'a Prepared,
+    prepared: &'a PreparedCase,
     response: &'a Response,
     latency_ms: Option<f64>,
 }
@@ -39,7 +39,7 @@ impl RunContext<'_> {
         &self,
         case: &Case<'_>,
         open_target: &OpenTarget<'_>,
-        prepared: &Prepared,
+        prepared: &PreparedCase,
         answered: &mut Answered,
         state: &mut CaseState<'_>,
     ) -> Result<Grade, String> {
@@ -322,7 +322,7 @@ impl Inquiry for CheckInquiry<'_> {
 }
 
 /// The `context` argument of user code.
-fn context(prepared: &Prepared, response: &Response) -> Value {
+fn context(prepared: &PreparedCase, response: &Response) -> Value {
     json!({
         "vars": prepared.vars,
         "prompt": {"raw": prepared.prompt, "label": prepared.prompt},

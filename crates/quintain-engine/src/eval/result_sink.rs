@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quintain_evidence::tally::{Summary, Tally};
 
-use super::Job;
+use super::EvalRun;
 use super::ordered_results::{NextResult, OrderedResults};
 use crate::masked::{self, Emitted, MaskedCase};
 use crate::store::Writer;
@@ -14,7 +14,7 @@ use crate::store::Writer;
 static NOTHING: LazyLock<HashSet<usize>> = LazyLock::new(HashSet::new);
 
 pub(super) struct ResultSink<'a> {
-    job: &'a Job<'a>,
+    job: &'a EvalRun<'a>,
     store: Option<&'a Writer>,
     listen: &'a mut dyn FnMut(Emitted),
     tally: Tally,
@@ -25,7 +25,7 @@ pub(super) struct ResultSink<'a> {
 
 impl<'a> ResultSink<'a> {
     pub(super) fn new(
-        job: &'a Job<'a>,
+        job: &'a EvalRun<'a>,
         store: Option<&'a Writer>,
         listen: &'a mut dyn FnMut(Emitted),
     ) -> Self {

@@ -12,7 +12,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use quintain_evidence::answer_record::KeptAnswer;
 use quintain_evidence::evidence::{Evidence, Exchange};
 use quintain_evidence::probe::Step;
-use quintain_evidence::question::{Answer, Message, ModelQuestion, Question};
+use quintain_evidence::question::{Answer, ModelQuestion, Question, TurnMessage};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
@@ -107,7 +107,7 @@ pub(crate) trait AskTarget: Sync {
     /// Why the call cannot be made. A failed call is not an error: its outcome is in the exchange.
     fn call<'f>(&'f self, step: &'f Step) -> BoxFuture<'f, Result<Exchange, String>>;
 
-    fn say<'f>(&'f self, _: &'f Message) -> BoxFuture<'f, Answer> {
+    fn say<'f>(&'f self, _: &'f TurnMessage) -> BoxFuture<'f, Answer> {
         async { Answer::Unavailable("the target has no conversations".to_owned()) }.boxed()
     }
 }

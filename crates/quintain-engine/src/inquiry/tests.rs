@@ -9,7 +9,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use quintain_evidence::evidence::{Evidence, Exchange};
 use quintain_evidence::inquiry::{Inquiry, MAX_ROUNDS, Next, Rounds};
 use quintain_evidence::probe::Step;
-use quintain_evidence::question::{Answer, Message, Question, Reaction, Reply};
+use quintain_evidence::question::{Answer, Question, Reaction, TurnMessage, TurnReply};
 use quintain_redteam::strategies::{Done, StrategyKind, parse};
 use quintain_suite::suite::Consent;
 use quintain_wire::redact::Redactor;
@@ -49,12 +49,12 @@ impl AskTarget for Counting {
         async move { Ok(Exchange::answered(&nth.to_string())) }.boxed()
     }
 
-    fn say<'f>(&'f self, message: &'f Message) -> BoxFuture<'f, Answer> {
+    fn say<'f>(&'f self, message: &'f TurnMessage) -> BoxFuture<'f, Answer> {
         let mut heard = self.heard.lock().unwrap();
         heard.push(message.text.clone());
         let reaction = if heard.len() == 3 { Reaction::Hit } else { Reaction::Answered };
         let text = "Well.".to_owned();
-        async move { Answer::Reply(Reply { text, reaction }) }.boxed()
+        async move { Answer::Reply(TurnReply { text, reaction }) }.boxed()
     }
 }
 

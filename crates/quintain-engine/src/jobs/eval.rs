@@ -21,7 +21,7 @@ use super::handle::{RunError, RunOutcome, Running};
 use super::load_answers::LoadAnswers;
 use super::loading::{LoadingFiles, load_for_run};
 use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
-use crate::eval::{Job, PreviousRun, Recording, Settings, execute, stored_sameness};
+use crate::eval::{EvalRun, PreviousRun, Settings, StoredResponses, execute, stored_sameness};
 use crate::inquiry::AskMode;
 use crate::masked;
 use crate::secrets::learn;
@@ -142,7 +142,7 @@ pub(super) struct PreparedEval {
     plan: Plan,
     settings: Settings,
     previous: Option<PreviousRun>,
-    recording: Option<Recording>,
+    recording: Option<StoredResponses>,
     /// Texts to store with the run in addition to its suite.
     extra_texts: Vec<SuiteText>,
 }
@@ -289,7 +289,8 @@ pub(super) async fn prepare_rejudge(
     let repeat = repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
     let mut plan = plan(&opened.suite, &Selection::default(), repeat).map_err(too_many)?;
     let (planned, id) = (plan.cases.len(), run.id.clone());
-    let recording = Recording::of(store.clone(), run, &opened.suite, &mut plan, redactor).await?;
+    let recording =
+        StoredResponses::of(store.clone(), run, &opened.suite, &mut plan, redactor).await?;
     if plan.cases.len() < planned {
         let missing = planned - plan.cases.len();
         notify(Notice::Warning(format!("{missing} of {planned} tests have no stored response")));
@@ -375,7 +376,7 @@ pub(super) async fn run(
         }
         (None, None) => None,
     };
-    let job = Job {
+    let job = EvalRun {
         consent: work.consent,
         suite: &opened.suite,
         plan: &work.plan,

@@ -22,10 +22,10 @@ pub use environment::{Jobs, LoadedSuite, Notice, Refusal, load_suite};
 pub use eval::Choices;
 pub use events::{Cancel, StopLevel};
 pub use handle::{RunError, RunHandle, RunOutcome};
-pub use listener::Listener;
+pub use listener::EventListener;
 pub use load_answers::LoadAnswers;
 pub use orders::orders_of;
-pub use prepare::{Prepared, SubmitError};
+pub use prepare::{PreparedRun, SubmitError};
 pub use quintain_evidence::reproduce::{quoted, reproduce, reproduced_by};
 pub use redteam::chosen_target;
 pub use request::{

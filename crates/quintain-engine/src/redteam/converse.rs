@@ -6,7 +6,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use quintain_content::text::refusal::is_refusal;
 use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::probe::Step;
-use quintain_evidence::question::{Answer, Message, Question, Reaction, Reply};
+use quintain_evidence::question::{Answer, Question, Reaction, TurnMessage, TurnReply};
 use quintain_redteam::attack::{Attempt, Chat, Hostile};
 use quintain_redteam::attacks::disclosed;
 use quintain_redteam::orders::model_name;
@@ -165,7 +165,7 @@ impl Partner<'_> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn reply(&self, message: &Message) -> Answer {
+    async fn reply(&self, message: &TurnMessage) -> Answer {
         let budget = self.executor.budget;
         let number = self.turns().len();
         // The budget is charged for the first message when the attempt starts.
@@ -196,7 +196,7 @@ impl Partner<'_> {
         let reaction = reaction(self.attempt, &message.text, &text);
         let (after, said) = (message.after, message.text.clone());
         self.turns().push(Turn { after, said, reply: text.clone(), session, exchange });
-        Answer::Reply(Reply { text, reaction })
+        Answer::Reply(TurnReply { text, reaction })
     }
 }
 
@@ -205,7 +205,7 @@ impl AskTarget for Partner<'_> {
         async { Err("the target takes text, not calls".to_owned()) }.boxed()
     }
 
-    fn say<'f>(&'f self, message: &'f Message) -> BoxFuture<'f, Answer> {
+    fn say<'f>(&'f self, message: &'f TurnMessage) -> BoxFuture<'f, Answer> {
         self.reply(message).boxed()
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quintain_engine::jobs::{
-    EvalWork, Jobs, Listener, OrderRequest, RedteamWork, Resume, RunHandle, RunOutcome, RunRequest,
-    TargetRequest, Work,
+    EvalWork, EventListener, Jobs, OrderRequest, RedteamWork, Resume, RunHandle, RunOutcome,
+    RunRequest, TargetRequest, Work,
 };
 use quintain_engine::policy::Policy;
 use quintain_engine::store::{RunEnd, RunFilter, RunState, SuiteText};
@@ -187,7 +187,7 @@ async fn a_job_ends_within_a_second_in_every_phase_with_a_partial_result() {
 }
 
 /// Everything that a listener gets.
-async fn heard(mut listener: Listener) -> Vec<RunEvent> {
+async fn heard(mut listener: EventListener) -> Vec<RunEvent> {
     let mut events = Vec::new();
     while let Some(event) = listener.next().await.unwrap() {
         events.push(event);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::effects::{
-    Contact, Effects, Environment, Run, Start, Tests, Use, Variables, Write,
+    CodeRun, Contact, Effects, Environment, ProcessStart, Tests, Use, Variables, Write,
 };
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::inquiry::{Next, Rounds};
@@ -120,7 +120,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn start(&mut self, start: Start) {
+    fn start(&mut self, start: ProcessStart) {
         if !self.effects.start.contains(&start) {
             self.effects.start.push(start);
         }
@@ -152,7 +152,7 @@ impl<'a> Collector<'a> {
             let unfilled = self.suite.written_env.get(variable);
             unfilled.or_else(|| self.suite.env.get(variable)).cloned()
         });
-        self.start(Start {
+        self.start(ProcessStart {
             what: format!("{language} for code of the suite"),
             command: named.unwrap_or_else(|| usual.to_owned()),
             args: Vec::new(),
@@ -335,7 +335,7 @@ impl<'a> Collector<'a> {
     }
 
     pub(super) fn finish(mut self) -> Effects {
-        let run = self.code.into_iter().map(|((language, file), uses)| Run {
+        let run = self.code.into_iter().map(|((language, file), uses)| CodeRun {
             language,
             file,
             uses: uses.into_iter().map(|(what, count)| Use { what, count }).collect(),

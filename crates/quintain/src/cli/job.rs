@@ -3,7 +3,7 @@
 use quintain_engine::Policy;
 use quintain_engine::World;
 use quintain_engine::jobs::{
-    Jobs, Notice, Prepared, Refusal, RunError, RunHandle, RunOutcome, RunRequest, Work,
+    Jobs, Notice, PreparedRun, Refusal, RunError, RunHandle, RunOutcome, RunRequest, Work,
 };
 use quintain_engine::masked::MaskedEvent;
 use quintain_engine::models;
@@ -47,7 +47,7 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: RunRequest,
     app: &App,
-) -> Result<Prepared, Refusal> {
+) -> Result<PreparedRun, Refusal> {
     let mut stop = app.stop.clone();
     let mut notify = |notice: Notice<'_>| show_notice(notice, app);
     tokio::select! {
@@ -93,7 +93,7 @@ pub(super) fn refused(refusal: &Refusal, app: &App) -> (String, Exit) {
 
 /// Starts a run and passes its events to `show` until it ends. Ctrl-C ends it with the results so far.
 pub(super) async fn follow(
-    prepared: Prepared,
+    prepared: PreparedRun,
     app: &App,
     mut show: impl FnMut(&MaskedEvent),
 ) -> Result<RunOutcome, RunError> {
@@ -102,7 +102,7 @@ pub(super) async fn follow(
 
 /// The same with a `show` that waits, for example for the user. The run waits with it.
 pub(super) async fn follow_slowly(
-    prepared: Prepared,
+    prepared: PreparedRun,
     app: &App,
     mut show: impl AsyncFnMut(&MaskedEvent),
 ) -> Result<RunOutcome, RunError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use quintain_demo::{Auth, DemoConfig, PlantedPlace, PlantedWeakness, Running, Twin, serve_http};
 use quintain_engine::jobs::OrderRequest;
-use quintain_engine::jobs::Prepared;
+use quintain_engine::jobs::PreparedRun;
 use quintain_engine::jobs::RedteamWork;
 use quintain_engine::jobs::RunRequest;
 use quintain_engine::jobs::Work;
@@ -132,7 +132,7 @@ impl AttackSuite {
         })
     }
 
-    async fn prepare(&self, app: &App) -> Result<Prepared, String> {
+    async fn prepare(&self, app: &App) -> Result<PreparedRun, String> {
         let text = SuiteText {
             name: self.file().display().to_string(),
             base_dir: app.context.cwd.clone(),

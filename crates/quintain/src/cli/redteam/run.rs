@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use quintain_engine::jobs::{
-    ChosenTarget, OrderRequest, Prepared, RedteamWork, RunError, RunOutcome, Work, chosen_target,
-    reproduced_by,
+    ChosenTarget, OrderRequest, PreparedRun, RedteamWork, RunError, RunOutcome, Work,
+    chosen_target, reproduced_by,
 };
 use quintain_engine::redteam::{AttackedTarget, RedteamError};
 use quintain_engine::store::{RunEnd, RunKind, RunState};
@@ -342,7 +342,11 @@ pub(super) fn failed_attack(error: &RedteamError, target: Option<&McpTarget>, ap
 }
 
 /// The words of a command line that name the target of a run: as this command line does, or by its launch.
-pub(in crate::cli) fn named(given: &TargetArgs, prepared: &Prepared, with_suite: bool) -> String {
+pub(in crate::cli) fn named(
+    given: &TargetArgs,
+    prepared: &PreparedRun,
+    with_suite: bool,
+) -> String {
     let launch = prepared.target().map(reproduced_by);
     given.again(prepared.suite().filter(|_| with_suite), launch)
 }
