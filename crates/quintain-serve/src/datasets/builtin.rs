@@ -10,7 +10,24 @@ use super::entry::{Dataset, Entry};
 use super::fields;
 
 /// The text of each file, in the order of lists.
-static FILES: &[&str] = &[include_str!("builtin/jailbreak_scenarios.yaml")];
+static FILES: &[&str] = &[
+    include_str!("builtin/jailbreak_scenarios.yaml"),
+    include_str!("builtin/security_prompts.yaml"),
+    include_str!("builtin/prompt_injection.yaml"),
+    include_str!("builtin/indirect_injection.yaml"),
+    include_str!("builtin/system_prompt_extraction.yaml"),
+    include_str!("builtin/bias.yaml"),
+    include_str!("builtin/privacy.yaml"),
+    include_str!("builtin/harmful_stand_ins.yaml"),
+    include_str!("builtin/tool_call_attacks.yaml"),
+    include_str!("builtin/multi_turn_escalation.yaml"),
+    include_str!("builtin/encoding_obfuscation.yaml"),
+    include_str!("builtin/data_exfiltration.yaml"),
+    include_str!("builtin/excessive_agency.yaml"),
+    include_str!("builtin/harmless_controls.yaml"),
+    include_str!("builtin/capability_reasoning.yaml"),
+    include_str!("builtin/capability_knowledge.yaml"),
+];
 
 static BUILTIN: LazyLock<Vec<Dataset>> =
     LazyLock::new(|| FILES.iter().filter_map(|text| parse(text).ok()).collect());
@@ -74,6 +91,10 @@ fn entry(
     let (mut entry, remarks) = fields::entry(record, &BTreeMap::new())?;
     if let Some(remark) = remarks.first() {
         return Err(remark.clone());
+    }
+    // What the instructions keep secret is the canary of the entry.
+    if let (Some(prompt), Some(canary)) = (&mut entry.system_prompt, &entry.canary) {
+        *prompt = prompt.replace("{canary}", canary);
     }
     entry.id = format!("{dataset}-{:03}", at + 1);
     entry.source = "builtin".to_owned();

@@ -178,12 +178,24 @@ impl Entry {
             return Verdict::Failed;
         }
         if !self.answers.is_empty() {
-            let is_answered = self.answers.iter().any(contains);
+            let is_answered =
+                self.answers.iter().any(|answer| says(&response, &answer.to_lowercase()));
             return if is_answered { Verdict::Passed } else { Verdict::Failed };
         }
         let decides = self.canary.is_some() || !self.success_marks.is_empty();
         if decides { Verdict::Passed } else { Verdict::Undecided }
     }
+}
+
+/// Whether a text contains an answer that starts a word. Numbers and short answers must be whole words.
+fn says(text: &str, answer: &str) -> bool {
+    let is_whole = answer.ends_with(|last: char| last.is_ascii_digit()) || answer.len() <= 3;
+    let is_word = |c: char| c.is_alphanumeric();
+    !answer.is_empty()
+        && text.match_indices(answer).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + answer.len()..]);
+            !before.ends_with(is_word) && !(is_whole && after.starts_with(is_word))
+        })
 }
 
 #[cfg(test)]
@@ -205,6 +217,7 @@ mod tests {
         entry.answers = vec!["42".into(), "forty-two".into()];
         assert_eq!(entry.judge("Forty-two."), Verdict::Passed);
         assert_eq!(entry.judge("43"), Verdict::Failed);
+        assert_eq!(entry.judge("It is 142 or 427."), Verdict::Failed);
     }
 
     #[test]
