@@ -12,6 +12,9 @@ use crate::datasets::import::{ImportError, Sink};
 const LISTS: [&str; 8] =
     ["entries", "seeds", "data", "prompts", "examples", "records", "items", "rows"];
 
+/// Fields beside the list that its records inherit.
+const INHERITED: [&str; 4] = ["harm_categories", "data_type", "source", "license"];
+
 /// A parsed document.
 pub(super) struct Document {
     pub(super) root: Node,
@@ -67,12 +70,7 @@ impl Document {
         };
         let mut header = self.root.to_json_map();
         header.remove(key);
-        header.retain(|name, _| {
-            matches!(
-                fields::ours(name),
-                Some("harm_categories" | "data_type" | "source" | "license")
-            )
-        });
+        header.retain(|name, _| INHERITED.contains(&name.as_str()));
         self.list(items, &header, sink);
     }
 
