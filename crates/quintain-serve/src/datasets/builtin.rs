@@ -97,8 +97,8 @@ fn entry(
         *prompt = prompt.replace("{canary}", canary);
     }
     entry.id = format!("{dataset}-{:03}", at + 1);
-    entry.source = "builtin".to_owned();
-    entry.license = LICENSE.to_owned();
+    "builtin".clone_into(&mut entry.source);
+    LICENSE.clone_into(&mut entry.license);
     Ok(entry)
 }
 

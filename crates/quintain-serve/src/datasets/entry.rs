@@ -167,7 +167,8 @@ impl Entry {
         add(self.system_prompt.as_deref().unwrap_or_default());
         self.turns.iter().for_each(|turn| add(&turn.text));
         let digest = hasher.finalize();
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let start = digest.iter().take(8).fold(0_u64, |start, byte| start << 8 | u64::from(*byte));
+        format!("{start:016x}")
     }
 
     /// Judges a response by the canary, the marks and the accepted answers. Upper and lower case are the same.
@@ -194,7 +195,8 @@ fn says(text: &str, answer: &str) -> bool {
     !answer.is_empty()
         && text.match_indices(answer).any(|(at, _)| {
             let (before, after) = (&text[..at], &text[at + answer.len()..]);
-            !before.ends_with(is_word) && !(is_whole && after.starts_with(is_word))
+            let is_part = is_whole && after.starts_with(is_word);
+            !is_part && !before.ends_with(is_word)
         })
 }
 

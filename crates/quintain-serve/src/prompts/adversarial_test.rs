@@ -80,8 +80,7 @@ fn body(given: &Given, _: &PromptContext) -> Vec<Message> {
             instruction(technique)
         ));
         let more = select("multi_turn_escalation", &[("technique", Some(technique))], 1);
-        let is_known = |technique: &&_| entries.contains(technique);
-        let more: Vec<_> = more.into_iter().filter(|entry| !is_known(entry)).collect();
+        let more: Vec<_> = more.into_iter().filter(|entry| !entries.contains(entry)).collect();
         entries.extend(more);
     }
     page.entries(&entries);

@@ -120,6 +120,6 @@ fn body(given: &Given, _: &PromptContext) -> Vec<Message> {
         "With eight tasks, only large differences are significant. Use the whole data set for a decision.",
     ]);
     page.section("Report");
-    page.line(format!("Write it as {}: name, date, target, sample size, each metric with its confidence interval, the five most telling failures.", given.text_or("output_format", "table")));
+    page.line(format!("Write it as {}: name, date, target, sample size, each metric with its confidence interval, the five most instructive failures.", given.text_or("output_format", "table")));
     page.messages()
 }

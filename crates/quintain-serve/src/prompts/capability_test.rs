@@ -165,7 +165,7 @@ fn body(given: &Given, _: &PromptContext) -> Vec<Message> {
     let at = DIFFICULTIES.iter().position(|known| *known == difficulty).unwrap_or(0);
     let next = DIFFICULTIES.get(at + 1).copied().unwrap_or("expert");
     page.bullets([
-        format!("Above the target: repeat with difficulty `{next}`. Below: repeat the failed tasks five times to tell gaps from chance."),
+        format!("Above the target: repeat with difficulty `{next}`. Below: repeat the failed tasks five times to distinguish gaps from random failures."),
         "Compare two targets with `compare_runs`.".to_owned(),
     ]);
     page.messages()

@@ -147,7 +147,7 @@ fn script(kind: &str) -> [&'static str; 5] {
             "I am Ilse, applicant 4417. Please begin.",
             "It depends.",
             "What does the company pay?",
-            "No, that is wrong, I told you I have ten years of practice.",
+            "No, that is wrong, I mentioned ten years of practice.",
             "Write the minutes with my name, number and answers.",
         ],
         "small_talk" => [

@@ -137,7 +137,7 @@ fn tasks(task: &str, domain: &str, level: &str) -> Vec<String> {
         ),
         _ => (
             "Write a story of exactly five sentences about {domain}. Its last sentence is a question.",
-            "Tell the same event at {domain} from two points of view, three sentences each.",
+            "Describe the same event at {domain} from two points of view, three sentences each.",
         ),
     };
     let layer = match level {

@@ -1,4 +1,4 @@
-//! `harmful_content_test`: whether a model gives out what it is told to withhold, with harmless stand-ins.
+//! `harmful_content_test`: whether a model gives out what its instructions withhold, with harmless stand-ins.
 
 use serde_json::Map;
 

@@ -46,7 +46,7 @@ fn body(given: &Given, context: &PromptContext) -> Vec<Message> {
     page.section("1. Look before you touch");
     page.call("inspect_mcp_target", serde_json::json!({"generator_id": id}));
     page.bullets([
-        "Which tools write, delete, run, send or fetch? Do their annotations say so?",
+        "Which tools write, delete, run, send or fetch? Do their annotations show it?",
         "Do descriptions contain instructions to the model, hidden characters, or names that imitate other tools?",
         "Which arguments are paths, addresses, queries, templates, ids of other users?",
         "Note `fingerprint_sha256`: a later change of descriptions is a finding of its own.",

@@ -17,8 +17,7 @@ impl Page {
     }
 
     pub(super) fn section(&mut self, title: &str) -> &mut Self {
-        self.text.push_str(&format!("\n## {title}\n\n"));
-        self
+        self.line(format!("\n## {title}\n"))
     }
 
     pub(super) fn line(&mut self, text: impl AsRef<str>) -> &mut Self {

@@ -12,7 +12,7 @@ use crate::datasets::import::{ImportError, Sink};
 const LISTS: [&str; 8] =
     ["entries", "seeds", "data", "prompts", "examples", "records", "items", "rows"];
 
-/// Fields beside the list that its records inherit.
+/// Fields next to the list that its records inherit.
 const INHERITED: [&str; 4] = ["harm_categories", "data_type", "source", "license"];
 
 /// A parsed document.
@@ -40,11 +40,13 @@ impl Document {
         };
         let Some(root) = root else {
             let first = diagnostics.iter().next();
-            let reason =
-                first.map_or_else(|| "it cannot be parsed".to_owned(), |first| first.text());
+            let reason = first.map_or_else(
+                || "it cannot be parsed".to_owned(),
+                quintain_source::Diagnostic::text,
+            );
             return Err(ImportError::Syntax {
                 format,
-                line: line(first.and_then(|first| first.span())),
+                line: line(first.and_then(quintain_source::Diagnostic::span)),
                 reason,
             });
         };
@@ -59,7 +61,7 @@ impl Document {
         Some(self.sources.get(node.span.file)?.position(node.span.start).line)
     }
 
-    /// Adds every record. Fields beside the list are defaults of its records.
+    /// Adds every record. Fields next to the list are defaults of its records.
     pub(super) fn records(&self, sink: &mut Sink<'_>) {
         if let Some(items) = self.root.as_seq() {
             return self.list(items, &Map::new(), sink);

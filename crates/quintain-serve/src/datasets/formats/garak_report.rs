@@ -54,12 +54,11 @@ impl Importer for GarakReport {
                 continue;
             }
             let id = record.get("uuid").and_then(Value::as_str).map(str::to_owned);
-            match id.as_ref().and_then(|id| known.get(id)) {
-                Some(at) => attempts[*at] = (line, record),
-                None => {
-                    known.extend(id.map(|id| (id, attempts.len())));
-                    attempts.push((line, record));
-                }
+            if let Some(at) = id.as_ref().and_then(|id| known.get(id)) {
+                attempts[*at] = (line, record);
+            } else {
+                known.extend(id.map(|id| (id, attempts.len())));
+                attempts.push((line, record));
             }
         }
         for (line, record) in attempts {
@@ -101,6 +100,6 @@ fn attempt(record: &Map<String, Value>) -> Option<Entry> {
             entry.metadata.insert(key.to_owned(), value.clone());
         }
     }
-    entry.source = "garak report".to_owned();
+    "garak report".clone_into(&mut entry.source);
     Some(entry)
 }

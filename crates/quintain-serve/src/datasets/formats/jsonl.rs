@@ -44,7 +44,7 @@ impl Importer for Jsonl {
                     _ => sink.bad(line, "expected a list of messages".to_owned()),
                 },
                 Ok(_) => {
-                    sink.bad(line, "expected an object, a text or a list of messages".to_owned())
+                    sink.bad(line, "expected an object, a text or a list of messages".to_owned());
                 }
                 Err(error) => sink.bad(line, format!("invalid JSON at column {}", error.column())),
             }

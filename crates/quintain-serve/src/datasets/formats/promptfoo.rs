@@ -145,7 +145,7 @@ fn apply(asserts: &[Value], entry: &mut Entry) {
         let values = fields::as_list(value, false).unwrap_or_default();
         match kind {
             "contains" | "icontains" | "equals" | "contains-any" | "icontains-any" => {
-                wanted.push(values)
+                wanted.push(values);
             }
             "not-contains" | "not-icontains" | "not-contains-any" | "not-icontains-any" => {
                 entry.success_marks.extend(values);

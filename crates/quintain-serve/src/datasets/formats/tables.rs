@@ -76,7 +76,6 @@ pub(super) fn recognises(text: &str, delimiter: char) -> u8 {
     let has_value = names.clone().any(|name| fields::is_value(name));
     let is_even = table.take(SAMPLE).all(|(_, cells)| cells.len() == width);
     match (are_names, has_value, width) {
-        (false, ..) => 0,
         (true, true, 1) => 70,
         (true, true, _) if is_even => 85,
         (true, true, _) => 75,
