@@ -28,10 +28,10 @@ fn prompts() -> String {
         .to_owned();
     for prompt in PROMPTS {
         let meta = prompt.meta();
-        page += &format!(
+        page.extend([format!(
             "\n### {}\n\n{}\n\n| Argument | Description | Values |\n|---|---|---|\n",
             meta.name, meta.description
-        );
+        )]);
         page.extend(meta.arguments.iter().map(row));
     }
     page
@@ -49,8 +49,9 @@ fn row(argument: &Argument) -> String {
         Values::List(values) => format!("list, such as {}", listed(values)),
         Values::Id(kind) => format!("id of a {}", format!("{kind:?}").to_lowercase()),
     };
-    let aliases: String =
+    let aliases: Vec<String> =
         argument.aliases.iter().map(|alias| format!(", also `{alias}`")).collect();
+    let aliases = aliases.concat();
     let required = if argument.required { ", required" } else { "" };
     format!("| `{}`{aliases}{required} | {} | {values} |\n", argument.name, argument.description)
 }
@@ -65,7 +66,7 @@ fn datasets() -> String {
     );
     for dataset in builtin() {
         let (id, category, count) = (&dataset.id, &dataset.category, dataset.entries.len());
-        page += &format!("| `{id}` | {category} | {count} | {} |\n", dataset.description);
+        page.extend([format!("| `{id}` | {category} | {count} | {} |\n", dataset.description)]);
     }
     page += "\nFields of an entry:\n\n| Field | Content |\n|---|---|\n";
     let fields: BTreeMap<&str, &str> = [
@@ -96,13 +97,13 @@ fn formats() -> String {
             .map(|format| format!("| `{}` | {} |\n", format.name(), format.meta().description)),
     );
     let Limits { max_bytes, max_entries, max_entry_bytes, .. } = Limits::default();
-    page += &format!(
+    page.extend([format!(
         "\nFields are recognised by common names (`prompt`, `question`, `goal`, `category` ...). `field_mapping` maps other names to ours \
          (`{{\"frage\": \"value\"}}`), to `metadata.NAME`, or to `ignore`; what is not mapped becomes metadata. A bad record is skipped and \
          listed with its line, and so is a record that was read before. A text may have {} MiB, {max_entries} entries, and {} KiB per entry. \
          YAML with aliases that expand too far and documents that are nested too deeply are rejected.\n",
         max_bytes >> 20,
         max_entry_bytes >> 10,
-    );
+    )]);
     page
 }

@@ -88,7 +88,7 @@ fn yaml_lists_and_alias_bombs() {
     let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..10 {
         let alias = format!("*a{}, ", level - 1).repeat(10);
-        bomb += &format!("a{level}: &a{level} [{alias}]\n");
+        bomb.extend([format!("a{level}: &a{level} [{alias}]\n")]);
     }
     bomb.push_str("entries: *a9\n");
     assert!(import(bomb.as_bytes(), Format::named("yaml"), &ImportOptions::default()).is_err());
