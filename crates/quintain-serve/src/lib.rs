@@ -1,0 +1,14 @@
+//! Quintain as an MCP server: tools, prompts and resources over stdio, streamable HTTP and HTTP+SSE. A tool call that runs
+//! something is a request to the jobs of the engine; nothing here sends a probe itself.
+
+pub mod arguments;
+pub mod datasets;
+pub mod host;
+pub mod platform;
+pub mod principal;
+pub mod prompt;
+pub mod prompts;
+pub mod resource;
+pub mod resources;
+pub mod tool;
+pub mod tools;
