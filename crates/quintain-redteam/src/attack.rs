@@ -22,6 +22,7 @@ pub use any::AnyAttack;
 pub use attempt::{Action, Attempt, HttpRequest};
 pub use brief::{Brief, CanaryFiles, Listener};
 pub use chat::{Chat, Hostile};
+pub(crate) use input::SHORT_EXCERPT;
 pub use input::{Input, InputPrompt, OfferedTool};
 pub use lasting::{PLANTED, lasting, listed};
 pub use marks::{MarkKey, Marks, Nonce};
