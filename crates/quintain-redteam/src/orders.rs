@@ -60,6 +60,8 @@ pub struct Orders {
     pub plugins: Vec<PluginOrder>,
     pub strategies: Arc<Vec<Tactic>>,
     pub purpose: Option<String>,
+    /// Intents in words for an MCP server, which a judge decides.
+    pub goals: Vec<String>,
     /// Who is attacked; other attacks do not apply.
     pub receiver: Receiver,
     /// The model that proposes calls for the purpose and writes the messages of conversations, as the suite names it.
@@ -137,6 +139,7 @@ impl Default for Orders {
             plugins: Vec::new(),
             strategies: Arc::default(),
             purpose: None,
+            goals: Vec::new(),
             receiver: Receiver::default(),
             model: None,
             judge: None,

@@ -62,13 +62,14 @@ pub(super) async fn prepare(
     let (target, opened) = target(jobs, &work.suite, &work.target, notify).await?;
     let redactor = &jobs.world.redactor;
     let receiver = receiver_of(&target);
-    let mut orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, notify)?;
-    work.orders.apply(&mut orders, notify)?;
     let models = opened
         .as_ref()
         .map_or_else(|| work.models.clone(), |opened| work.models.clone().or_suite(&opened.suite));
+    let judge = models.judge.as_ref();
+    let mut orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, judge, notify)?;
+    work.orders.apply(&mut orders, notify)?;
     // The command line overrides the suite.
-    if work.models.judge.is_some() || orders.judge.is_none() {
+    if work.models.judge.is_some() {
         orders.judge.clone_from(&models.judge);
     }
     let recorded = models.recorded();
@@ -134,7 +135,13 @@ pub(super) async fn prepare_replay(
     let sought: Vec<_> = work.findings.iter().collect();
     let receiver = receiver_of(&target);
     let redactor = &jobs.world.redactor;
-    let orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, notify)?;
+    let models = ModelSettings::default();
+    let models = match &opened {
+        Some(opened) => models.or_suite(&opened.suite),
+        None => models,
+    };
+    let judge = models.judge.as_ref();
+    let orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, judge, notify)?;
     let (mut orders, unknown) = orders.only_for(&sought);
     for finding in &unknown {
         let what = format!("{} cannot run: there is no attack `{}`", finding.id, finding.rule);
@@ -157,7 +164,7 @@ pub(super) async fn prepare_replay(
         resumed: None,
         reproduction_target: None,
         texts: Vec::new(),
-        models: ModelSettings::default(),
+        models,
     };
     let world = World { stored_auth_only: work.target.stored_auth_only, ..uncached(jobs) };
     Ok(Ready { world, ..Ready::new(jobs, request, info, opened, ready) })
@@ -250,7 +257,7 @@ pub fn text_config(opened: Option<&LoadedSuite>, at: usize, redactor: &Redactor)
     json!({"targets": [entry]})
 }
 
-/// The red-team orders of a suite. Without a suite: every attack.
+/// The red-team orders of a suite. Without a suite: every attack. `judge` decides if `redteam` names no judge.
 ///
 /// # Errors
 /// When they are invalid. The problem was already sent as a [`Notice`].
@@ -259,6 +266,7 @@ pub fn orders_of(
     receiver: Receiver,
     files: &dyn Files,
     redactor: &Redactor,
+    judge: Option<&Value>,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Orders, Refusal> {
     let mut dx = Diagnostics::new();
@@ -270,6 +278,7 @@ pub fn orders_of(
         base_dir: tests.map_or(Path::new(""), |tests| &tests.redteam_dir),
         strictness: if is_promptfoo_file { Severity::Warning } else { Severity::Error },
         receiver,
+        judge,
         demands: &DemandReader { files },
     };
     let orders = Orders::read(tests.and_then(|tests| tests.redteam.as_ref()), &reading, &mut dx);

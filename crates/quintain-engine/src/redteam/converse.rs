@@ -193,7 +193,9 @@ impl Partner<'_> {
             self.turns().push(Turn { after, said, reply: String::new(), session, exchange });
             return Answer::Failed(why);
         };
-        let reaction = reaction(self.attempt, &message.text, &text);
+        let mut said = self.turns().iter().map(|turn| turn.said.clone()).collect::<Vec<_>>();
+        said.push(message.text.clone());
+        let reaction = reaction(self.attempt, &said.join("\n"), &text);
         let (after, said) = (message.after, message.text.clone());
         self.turns().push(Turn { after, said, reply: text.clone(), session, exchange });
         Answer::Reply(Reply { text, reaction })
@@ -210,7 +212,8 @@ impl AskTarget for Partner<'_> {
     }
 }
 
-/// How the target reacted: by what the attempt looks for, or else by its words.
+/// How the target reacted: by what the attempt looks for, or else by its words. A text that was said before, perhaps by a
+/// model that leads the conversation, is an echo.
 fn reaction(attempt: &Attempt, said: &str, reply: &str) -> Reaction {
     let sought = &attempt.role;
     let is_shown = !sought.is_empty()

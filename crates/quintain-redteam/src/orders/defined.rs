@@ -7,7 +7,7 @@ mod read;
 mod shape;
 mod text;
 
-pub(crate) use proof::{Proof, Sign};
+pub(crate) use proof::{JudgedRule, Proof, Sign};
 pub(crate) use reach::KINDS;
 use reach::Reach;
 pub use read::Reading;
@@ -95,7 +95,7 @@ impl Attack for Defined {
     fn asks(&self, trial: &Trial<'_>, tried: &Tried) -> Vec<Question> {
         let rules =
             self.proofs.iter().flat_map(|proof| &proof.signs).filter_map(|sign| match sign {
-                Sign::Judged(rule) => Some(rule),
+                Sign::Judged(judged) => Some(judged),
                 _ => None,
             });
         let reply = tried.said();
@@ -103,7 +103,8 @@ impl Attack for Defined {
             return Vec::new();
         };
         let sent = serde_json::to_string(tried.attempt.action.steps()).unwrap_or_default();
-        rules.flat_map(|rule| judge.questions(proof::JUDGED_BY, rule, &sent, &reply)).collect()
+        let ask = |one: &JudgedRule| judge.questions(&one.asked_by, &one.rule, &sent, &reply);
+        rules.flat_map(ask).collect()
     }
 
     fn may_end_target(&self) -> bool {
