@@ -121,6 +121,8 @@ pub struct PromptOrder {
     pub is_stateful: bool,
     /// How often every prompt is sent.
     pub repeat: Option<usize>,
+    /// How long to wait for a reply, if the user limits it.
+    pub time_limit: Option<Duration>,
 }
 
 /// One attack to run.

@@ -67,6 +67,7 @@ pub(super) async fn prepare(
         .map_or_else(|| work.models.clone(), |opened| work.models.clone().or_suite(&opened.suite));
     let judge = models.judge.as_ref();
     let mut orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, judge, notify)?;
+    orders.prompts.time_limit = time_limit(&work.target);
     work.orders.apply(&mut orders, notify)?;
     // The command line overrides the suite.
     if work.models.judge.is_some() {
@@ -154,6 +155,7 @@ pub(super) async fn prepare_replay(
     OrderRequest { destructive: work.destructive, ..OrderRequest::default() }
         .allow(&mut orders, notify);
     orders.allow_remote = work.allow_remote;
+    orders.prompts.time_limit = time_limit(&work.target);
     let name = work.findings.first().map(|finding| finding.target.clone()).unwrap_or_default();
     let info = new_run_info(request, &name, &orders);
     let ready = PreparedRedteam {
@@ -168,6 +170,11 @@ pub(super) async fn prepare_replay(
     };
     let world = World { stored_auth_only: work.target.stored_auth_only, ..uncached(jobs) };
     Ok(Ready { world, ..Ready::new(jobs, request, info, opened, ready) })
+}
+
+/// How long a target that takes text may think about a message; 0 is no limit, as for MCP servers.
+fn time_limit(wanted: &TargetRequest) -> Option<Duration> {
+    wanted.timeout_ms.filter(|millis| *millis > 0).map(Duration::from_millis)
 }
 
 /// The target, and the suite that defines it, if any.

@@ -104,8 +104,11 @@ impl Executor<'_> {
         }
     }
 
-    /// Charges the budget for what a reply cost.
+    /// Charges the budget for what a reply cost, and ends the run if the target does not work any more.
     fn charge(&self, exchange: &Exchange) {
+        if let Some(why) = self.speaker.outage.record(exchange) {
+            self.budget.halt(why);
+        }
         if let Outcome::Reply(reply) = &exchange.outcome {
             self.budget.spend(reply.get("tokenUsage"), reply.get("cost").and_then(Value::as_f64));
         }

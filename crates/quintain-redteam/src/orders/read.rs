@@ -55,6 +55,7 @@ impl Orders {
             system: fields.string("systemPrompt", dx),
             is_stateful: flag("stateful", &mut fields, dx),
             repeat: fields.get("repeat").and_then(|node| count("repeat", node, dx)),
+            time_limit: None,
         };
         let num_tests = fields.get("numTests").and_then(|node| count("numTests", node, dx));
         orders.proposals = num_tests.unwrap_or(DEFAULT_PROPOSALS);
