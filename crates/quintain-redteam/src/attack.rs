@@ -59,6 +59,11 @@ pub trait Attack: Send + Sync {
         Vec::new()
     }
 
+    /// Whether models were asked about the attempts and none of their answers is an opinion, so that the trial shows nothing.
+    fn is_undecided(&self, _trial: &Trial<'_>) -> bool {
+        false
+    }
+
     /// Whether a hit counts only if it reproduces, because durations vary.
     fn is_unsteady(&self) -> bool {
         false

@@ -1,5 +1,6 @@
 //! Opinions of a model about a reply: what it is asked, and what its votes say. A vote is an opinion, never a proof.
 
+use crate::attack::Tried;
 use crate::quoted::quoted;
 use quintain_evidence::answer_record::{AnswerRecord, KeptAnswer};
 use quintain_evidence::model_reply::ModelReply;
@@ -111,6 +112,13 @@ impl Votes {
             }
         }
         votes
+    }
+
+    /// Whether a judge was asked about attempts, and gave no verdict about any of them.
+    pub(crate) fn none_in<'a>(tried: impl Iterator<Item = &'a Tried>, asked_by: &str) -> bool {
+        let votes = tried.map(|one| Self::of(&one.evidence.answers, asked_by));
+        let asked: Vec<Self> = votes.filter(|votes| votes.all() > 0).collect();
+        !asked.is_empty() && asked.iter().all(|votes| votes.failed == votes.all())
     }
 
     fn all(&self) -> usize {

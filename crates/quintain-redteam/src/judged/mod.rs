@@ -105,6 +105,10 @@ impl Attack for Judged {
         judge.questions(&self.id, own.unwrap_or(&self.rule), &sent, &reply)
     }
 
+    fn is_undecided(&self, trial: &Trial<'_>) -> bool {
+        Votes::none_in(trial.tried.iter(), &self.id)
+    }
+
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let hits = trial.tried.iter().filter_map(|tried| {
             let votes = Votes::of(&tried.evidence.answers, &self.id);

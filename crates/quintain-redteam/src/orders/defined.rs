@@ -31,6 +31,7 @@ use quintain_evidence::weakness::Weakness;
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Need, TargetView, Trial, Tried};
 use crate::attacks::leaks;
 use crate::attacks::reach::{attempt, plausible};
+use crate::opinion::Votes;
 
 /// An attack that a suite defines.
 #[derive(Debug)]
@@ -105,6 +106,14 @@ impl Attack for Defined {
         let sent = serde_json::to_string(tried.attempt.action.steps()).unwrap_or_default();
         let ask = |one: &JudgedRule| judge.questions(&one.asked_by, &one.rule, &sent, &reply);
         rules.flat_map(ask).collect()
+    }
+
+    fn is_undecided(&self, trial: &Trial<'_>) -> bool {
+        let only_judged = |proof: &Proof| match &proof.signs[..] {
+            [Sign::Judged(one)] => Votes::none_in(trial.tried.iter(), &one.asked_by),
+            _ => false,
+        };
+        !self.proofs.is_empty() && self.proofs.iter().all(only_judged)
     }
 
     fn may_end_target(&self) -> bool {
