@@ -15,7 +15,7 @@ use super::environment::{LoadedSuite, Notice, Refusal};
 use super::request::OrderRequest;
 use crate::secrets::learn;
 
-/// The red-team orders of a suite. Without a suite: every attack.
+/// The red-team orders of a suite. Without a suite: every attack. `judge` decides if `redteam` names no judge.
 ///
 /// # Errors
 /// When they are invalid. The problem was already sent as a [`Notice`].
@@ -24,6 +24,7 @@ pub fn orders_of(
     receiver: Receiver,
     files: &dyn Files,
     redactor: &Redactor,
+    judge: Option<&Value>,
     notify: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Result<Orders, Refusal> {
     let mut dx = Diagnostics::new();
@@ -35,6 +36,7 @@ pub fn orders_of(
         base_dir: tests.map_or(Path::new(""), |tests| &tests.redteam_dir),
         strictness: if is_promptfoo_file { Severity::Warning } else { Severity::Error },
         receiver,
+        judge,
         demands: &DemandReader { files },
     };
     let orders = Orders::read(tests.and_then(|tests| tests.redteam.as_ref()), &reading, &mut dx);

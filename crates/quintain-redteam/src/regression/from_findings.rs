@@ -75,7 +75,7 @@ fn of_prompt(
     target: String,
 ) -> Result<Value, String> {
     let prompt = finding.metadata.get(SENT_PROMPT).and_then(Value::as_str);
-    let prompt = prompt.ok_or("the prompt was not stored")?;
+    let prompt = prompt.ok_or("one prompt does not reproduce it")?;
     let Indicator::Says { text } = sign else {
         return Err("the proof is not a text in the reply".to_owned());
     };
