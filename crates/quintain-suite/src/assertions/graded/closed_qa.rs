@@ -59,7 +59,7 @@ impl ClosedQa {
             return error("model-graded-closedqa assertion type must have a prompt");
         }
         let output = scene.text();
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = [
                     ("input", scene.prompt.into()),

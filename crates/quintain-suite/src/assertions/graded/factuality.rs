@@ -75,7 +75,7 @@ impl Factuality {
             return error("factuality assertion type must have a prompt");
         }
         let output = scene.text();
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = [
                     ("input", scene.prompt.into()),

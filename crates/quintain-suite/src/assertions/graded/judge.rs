@@ -2,18 +2,19 @@
 //! has a verdict.
 
 use quintain_content::text::js;
+use quintain_evidence::code::Code;
 use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{ModelQuestion, ModelRequest, ModelRole, Question};
 use quintain_evidence::verdict::Verdict;
 use quintain_judge::options::JudgeOptions;
-use quintain_source::{Diagnostic, Node};
+use quintain_source::{Diagnostic, Node, Nunjucks};
 use serde_json::Value;
 
 use super::careful::{self, Criterion};
 use super::failure::error;
 use super::replies::Replies;
 use crate::check::{Check, ModelTask, Scene, Spec, Test, WrittenModel};
-use crate::rubric_prompt;
+use crate::rubric_prompt::{self, RubricPrompt};
 
 /// The common options of an assertion that asks a judge.
 pub(super) struct Judge {
@@ -22,7 +23,7 @@ pub(super) struct Judge {
     pub(super) negated: bool,
     pub(super) threshold: Option<f64>,
     provider: Option<WrittenModel>,
-    rubric_prompt: Option<Value>,
+    rubric_prompt: Option<RubricPrompt>,
     /// `judge`: asks more carefully than promptfoo does.
     pub(super) protocol: Option<JudgeOptions>,
 }
@@ -85,8 +86,13 @@ impl<T: Graded> Check for Asking<T> {
         }
     }
 
+    /// A prompt that code makes is not made to list effects.
     fn asks(&self) -> bool {
-        true
+        self.code().is_none()
+    }
+
+    fn code(&self) -> Option<Code> {
+        self.0.judge().rubric_prompt.as_ref()?.code().cloned()
     }
 
     fn model_tasks(&self) -> &'static [ModelTask] {
@@ -138,9 +144,24 @@ impl Judge {
     }
 
     /// The user's own prompt: that of the assertion, or of the options of the test.
-    pub(super) fn rubric_prompt<'a>(&'a self, test: &'a Test) -> Option<&'a Value> {
-        let own = self.rubric_prompt.as_ref().filter(|prompt| !is_empty(prompt));
-        own.or_else(|| test.options.rubric_prompt.as_ref().filter(|prompt| !is_empty(prompt)))
+    ///
+    /// # Errors
+    /// If the function that returns it throws.
+    pub(super) fn rubric_prompt<'a>(
+        &'a self,
+        test: &'a Test,
+        templates: &Nunjucks,
+    ) -> Result<Option<&'a Value>, Box<Verdict>> {
+        let value = |prompt: &'a RubricPrompt| {
+            prompt.value(templates).or_else(|why| error(format!("rubricPrompt: {why}")))
+        };
+        for prompt in [&self.rubric_prompt, &test.options.rubric_prompt].into_iter().flatten() {
+            let value = value(prompt)?;
+            if !is_empty(value) {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
     }
 
     /// A question for the model that the suite names for this task.
