@@ -310,8 +310,10 @@ impl<'a> Collector<'a> {
         vars: &Map<String, Value>,
     ) -> Vec<Question> {
         let check = match &assert.rule {
-            // Whoever is asked with it runs the code.
-            Rule::Check(check) if is_made(test) && !check.model_tasks().is_empty() => {
+            // To know the question to a judge, its code would have to run.
+            Rule::Check(check)
+                if !check.model_tasks().is_empty() && (is_made(test) || check.code().is_some()) =>
+            {
                 return Vec::new();
             }
             Rule::Check(check) => check,

@@ -86,9 +86,8 @@ impl<T: Graded> Check for Asking<T> {
         }
     }
 
-    /// A prompt that code makes is not made to list effects.
     fn asks(&self) -> bool {
-        self.code().is_none()
+        true
     }
 
     fn code(&self) -> Option<Code> {
