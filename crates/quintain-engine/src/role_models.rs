@@ -151,11 +151,10 @@ impl<'a> RoleModels<'a> {
         question: &ModelQuestion,
         outside: &ExternalServices,
     ) -> Result<ModelReply, Unanswered> {
-        let Some(value) = question.model.as_ref().or_else(|| self.settings.of(question.role))
-        else {
+        let Some(value) = self.settings.answering(question).map_err(Unanswered::Nobody)? else {
             return Err(Unanswered::Nobody(nobody(question.role)));
         };
-        let named = self.named(value).map_err(Unanswered::Nobody)?;
+        let named = self.named(&value).map_err(Unanswered::Nobody)?;
         let target = named.target();
         if let Some(settings) = target.settings::<ModelTarget>() {
             let handle = outside.models.of_target(target, settings);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quintain_llm::ConfigError;
 use quintain_source::{Diagnostic, Diagnostics, Span};
+use quintain_suite::check::ModelTask;
 use quintain_suite::suite::ModelTarget;
 use serde_json::Value;
 
@@ -55,8 +56,23 @@ fn judge_error(judge: &Value, opened: &LoadedSuite, access: &ModelAccess, dx: &m
     }
     let span = opened.suite.documents.iter().find_map(|document| document.get("judge"));
     let span = span.map_or_else(Span::default, |node| node.span);
-    if let Err(NotConfigured(errors)) = role_models::check(judge, access) {
-        report("the judge cannot be asked", errors, span, dx);
+    for model in by_task(judge) {
+        if let Err(NotConfigured(errors)) = role_models::check(model, access) {
+            report("the judge cannot be asked", errors, span, dx);
+        }
+    }
+}
+
+/// The models of `{text: ..., embedding: ...}`, or the one model that is named.
+fn by_task(judge: &Value) -> Vec<&Value> {
+    match judge.as_object() {
+        Some(map)
+            if !map.contains_key("id")
+                && ModelTask::ALL.iter().any(|task| map.contains_key(task.key())) =>
+        {
+            ModelTask::ALL.iter().filter_map(|task| map.get(task.key())).collect()
+        }
+        _ => vec![judge],
     }
 }
 

@@ -203,14 +203,22 @@ pub(super) async fn prepare(
     }
     let options = &opened.suite.tests.options;
     let models = work.models.clone().or_suite(&opened.suite);
+    check_models(&opened, &models, jobs, notify)?;
+    let (models, judges_itself) = models.or_targets(&opened.suite);
     let settings = Settings { models, ..work.overrides.settings(options, &env) };
-    check_models(&opened, &settings.models, jobs, notify)?;
     settings.models.recorded().map_err(|error| usage(error.to_string()))?;
     let repeat = choices.repeat.or(options.repeat).unwrap_or(1);
     let plan = plan(&opened.suite, &selection, repeat).map_err(too_many)?;
     if plan.cases.is_empty() {
         let help = "remove or change a filter";
         return Err(Refusal::nothing_selected("the filters match no test, prompt or target", help));
+    }
+    if judges_itself && asks_default_judge(&plan, &opened) {
+        notify(Notice::Warning(
+            "no judge is named; a model that the suite tests judges, perhaps its own answers; name one \
+             with `--judge MODEL` or `judge` in the suite"
+                .to_owned(),
+        ));
     }
     let (info, previous) = if let Some((store, run, info, retry_errors)) = resumed {
         let previous = PreviousRun::of(store, run, &plan, retry_errors).await?;
@@ -239,6 +247,12 @@ pub(super) async fn prepare(
     let extra_texts = work.extra_texts.iter().cloned().chain(disk.text()).collect();
     let ready = PreparedEval { consent, plan, settings, previous, recording: None, extra_texts };
     Ok(Ready { world, ..Ready::new(jobs, request, info, Some(opened), ready) })
+}
+
+/// Whether a test asks a judge and names none.
+fn asks_default_judge(plan: &Plan, opened: &LoadedSuite) -> bool {
+    let mut tests = plan.cases.iter().map(|case| case.case(&opened.suite).test);
+    tests.any(|test| test.models().iter().any(|asked| matches!(asked.model, Ok(None))))
 }
 
 /// Why resuming a run runs no test.
@@ -316,11 +330,12 @@ pub(super) async fn prepare_rejudge(
         ..previous
     };
     let info = masked::run(&info, redactor).into_owned();
+    let (models, _) = work.models.clone().or_suite(&opened.suite).or_targets(&opened.suite);
     let settings = Settings {
         update_snapshots: work.update_snapshots,
         write_new_snapshots: !env.contains_key("CI"),
         ask: work.ask,
-        models: work.models.clone().or_suite(&opened.suite).asked_again(work.ask == AskMode::Again),
+        models: models.asked_again(work.ask == AskMode::Again),
         ..Settings::default()
     };
     let world = World { env: env.into(), ..settings.models.world(&jobs.world) };

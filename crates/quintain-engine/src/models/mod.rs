@@ -2,6 +2,7 @@
 //! retries, limits, cache and prices are the business of quintain-llm.
 
 mod network;
+mod own_judge;
 pub mod readiness;
 mod reply;
 mod settings;

@@ -45,6 +45,9 @@ pub struct AskedModel {
 const MAX_DEPTH: usize = 8;
 
 impl ModelTask {
+    pub const ALL: [Self; 4] =
+        [Self::Text, Self::Embedding, Self::Classification, Self::Moderation];
+
     /// The key in a `provider` that names a model for each task.
     pub fn key(self) -> &'static str {
         match self {
