@@ -36,7 +36,7 @@ pub use error::ModelError;
 pub use limits::Limits;
 pub use measures::{Category, Classification, Embeddings, Moderation, Similarity};
 pub use model::Model;
-pub use models::{Handle, Models, ModelsOptions};
+pub use models::{Asked, Handle, Models, ModelsOptions};
 pub use network::{
     BodyStream, CommandOutput, CommandRequest, HttpReply, HttpRequest, Network, NetworkError,
 };

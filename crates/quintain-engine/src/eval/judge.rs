@@ -316,6 +316,10 @@ impl Inquiry for CheckInquiry<'_> {
         }
     }
 
+    fn is_unusable(&self, verdict: &Verdict) -> bool {
+        verdict.status == Status::Error
+    }
+
     fn unfinished(&self) -> Verdict {
         Verdict::error(TOO_MANY_ROUNDS)
     }

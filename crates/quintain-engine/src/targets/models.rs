@@ -30,7 +30,8 @@ impl Sender for ModelKind {
         request.overrides = overrides(ask.options);
         // A repetition is a request of its own, not a cached answer.
         let repetition = ask.vars.get("__repeatIndex").and_then(Value::as_u64);
-        request.sample = repetition.and_then(|number| number.try_into().ok()).unwrap_or_default();
+        request.repetition =
+            repetition.and_then(|number| number.try_into().ok()).unwrap_or_default();
         match model.chat(&request).await {
             Ok(completion) => {
                 let outcome = Outcome::Reply(completion.raw.response.clone());

@@ -158,6 +158,7 @@ mod tests {
                     ),
                     took: Duration::ZERO,
                     cost: Cost::default(),
+                    unusable: false,
                 })
                 .collect();
             tried.push(one);

@@ -157,6 +157,7 @@ impl Judge {
             model: model.map(|named| named.value),
             request,
             sample: 0,
+            repetition: 0,
         }))
     }
 
