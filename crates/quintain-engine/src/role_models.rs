@@ -162,7 +162,11 @@ impl<'a> RoleModels<'a> {
         if let Some(settings) = target.settings::<ModelTarget>() {
             let handle = outside.models.of_target(target, settings);
             let handle = handle.map_err(|why| Unanswered::Nobody(why.to_string()))?;
-            return ask_model(&handle, question).await.map_err(Into::into);
+            let answer = ask_model(&handle, question).await;
+            return answer.map_err(|error| {
+                outside.models.failed(&handle, &error);
+                error.into()
+            });
         }
         let ModelRequest::Chat { prompt, schema } = &question.request else {
             let why = format!("`{}` only answers prompts", target.name());

@@ -38,7 +38,10 @@ impl Sender for ModelKind {
                 let sent = completion.raw.request.clone();
                 Told { method: METHOD, sent, outcome, response: response_of(completion) }
             }
-            Err(error) => failed(sent, &error),
+            Err(error) => {
+                outside.models.failed(&model, &error);
+                failed(sent, &error)
+            }
         }
     }
 }
@@ -50,6 +53,7 @@ fn failed(sent: Value, error: &ModelError) -> Told {
         ModelError::Config(_) | ModelError::NotAllowed(_) | ModelError::Unsupported(_) => {
             return Told::refused(METHOD, sent, error.to_string());
         }
+        ModelError::Unreachable(_) => Outcome::Closed { why: error.to_string() },
         _ => Outcome::Garbled { why: error.to_string(), bytes: Vec::new() },
     };
     Told { method: METHOD, sent, outcome, response }

@@ -221,6 +221,11 @@ fn judged(
         app.console.error(&format!("nothing was attacked: {why}"), Some(help));
         return Exit::Unreachable;
     }
+    if let Some(why) = report.cut_short.as_ref().filter(|why| why.contains("--budget-seconds")) {
+        let help = "increase --budget-seconds to attack the rest";
+        app.console.error(&format!("the run is incomplete: {why}"), Some(help));
+        return Exit::Unreachable;
+    }
     if report.attacks.iter().all(|attack| attack.trials == 0) {
         app.console.err("nothing could be attacked");
         return Exit::Nothing;
