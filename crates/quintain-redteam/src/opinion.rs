@@ -61,6 +61,7 @@ impl Judge {
                     schema: Some(schema.clone()),
                 },
                 sample,
+                repetition: 0,
             })
         };
         (0..self.samples.max(1)).map(question).collect()
@@ -194,6 +195,7 @@ mod tests {
             answer: KeptAnswer::Value(json!({"output": output})),
             took: Duration::ZERO,
             cost: quintain_evidence::answer_record::Cost::default(),
+            unusable: false,
         }
     }
 

@@ -77,7 +77,11 @@ impl RunContext<'_> {
         planned_case: &PlannedCase,
         open_target: &'a OpenTarget<'_>,
     ) -> CaseState<'a> {
-        let asker = Asker { answer_sources: &self.answer_sources, target: Some(open_target) };
+        let asker = Asker {
+            answer_sources: &self.answer_sources,
+            target: Some(open_target),
+            repetition: planned_case.repeat as usize,
+        };
         let Some(recording) = self.job.recording else {
             return CaseState { asker, evidence: Evidence::default(), recorded: None };
         };

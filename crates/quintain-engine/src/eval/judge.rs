@@ -12,7 +12,7 @@ use quintain_evidence::verdict::{Status, Verdict};
 use quintain_suite::check::{Check, Scene, View};
 use quintain_suite::plan::Case;
 use quintain_suite::prepare::PreparedCase;
-use quintain_suite::scoring::{Judged, Set, combine};
+use quintain_suite::scoring::{Judged, Set, combine, explain};
 use quintain_suite::suite::{Assert, Rule};
 use serde_json::{Value, json};
 
@@ -94,7 +94,16 @@ impl RunContext<'_> {
             }
         }
         let threshold = case.test.threshold;
-        let grade = combine(judged, threshold)?;
+        let grade = combine(judged, threshold).map_err(|mut unjudged| {
+            // What the target did not answer is one error, however many assertions wait for it.
+            if let Some(error) = &answered.response.error {
+                unjudged.retain(|one| one.reason != *error);
+                if unjudged.is_empty() {
+                    return error.clone();
+                }
+            }
+            explain(&unjudged)
+        })?;
         match &case.test.scoring {
             Some(code) if !asserts.is_empty() => {
                 asker.scoring(code, grade, threshold, evidence).await
@@ -314,6 +323,10 @@ impl Inquiry for CheckInquiry<'_> {
             }
             next => next,
         }
+    }
+
+    fn is_unusable(&self, verdict: &Verdict) -> bool {
+        verdict.status == Status::Error
     }
 
     fn unfinished(&self) -> Verdict {

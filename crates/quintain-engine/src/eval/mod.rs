@@ -274,12 +274,14 @@ impl RunContext<'_> {
             (false, false) => RunEnd::Finished,
         };
         let store_error = finish_store(store, &summary, end).await;
-        EvalOutcome {
-            summary,
-            unreachable: self.open_targets.unreachable(),
-            time_limit_reached,
-            store_error,
-        }
+        EvalOutcome { summary, unreachable: self.unreachable(), time_limit_reached, store_error }
+    }
+
+    /// Why targets could not be opened, and models not be asked.
+    fn unreachable(&self) -> Vec<String> {
+        let mut unreachable = self.open_targets.unreachable();
+        unreachable.extend(self.answer_sources.external_services.models.unreachable());
+        unreachable
     }
 
     fn is_serial(&self, planned_case: &PlannedCase) -> bool {

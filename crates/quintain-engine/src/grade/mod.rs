@@ -116,7 +116,7 @@ pub async fn execute(
         grading,
         mode,
         ask,
-        asker: Asker { answer_sources: &answer_sources, target: None },
+        asker: Asker { answer_sources: &answer_sources, target: None, repetition: 0 },
     };
     let mut verdicts = Verdicts {
         grading,
@@ -225,6 +225,7 @@ impl Judge<'_> {
             let answers = self.asker.ask(&questions, &mut evidence).await;
             session.answer(&answers);
         }
+        self.asker.reject(&session.unusable(), &mut evidence).await;
         let mut graded = session.finish(|| format!("case {number}"));
         graded.trace.source = Some(place.to_string());
         if let Some(calibration) = self.calibration {

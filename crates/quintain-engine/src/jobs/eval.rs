@@ -13,7 +13,7 @@ use quintain_suite::suite::{Consent, EvaluateOptions, Needed, Purpose, load};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::check_models::check_models;
+use super::check_models::{check_judges, check_models};
 use super::environment::{
     Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, refuse_running, set_working_directory,
 };
@@ -220,6 +220,7 @@ pub(super) async fn prepare(
                 .to_owned(),
         ));
     }
+    check_judges(&opened, &plan, &settings.models, notify)?;
     let (info, previous) = if let Some((store, run, info, retry_errors)) = resumed {
         let previous = PreviousRun::of(store, run, &plan, retry_errors).await?;
         if previous.done.len() == plan.cases.len() {

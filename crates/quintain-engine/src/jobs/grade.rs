@@ -20,6 +20,7 @@ use crate::inquiry::AskMode;
 use crate::masked;
 use crate::models::{ModelAccess, ModelSettings};
 use crate::role_models;
+use crate::store::RunKind;
 
 /// A grading that can start.
 pub(super) struct PreparedGrade {
@@ -100,6 +101,16 @@ pub(super) async fn prepare(
         && let Err(why) = role_models::check(judge, &ModelAccess::unconnected(&jobs.world))
     {
         wrong(format!("the judge cannot be asked: {why}"), None);
+    }
+    // A run that was graded before has the answers of its judge.
+    let is_new = sources
+        .iter()
+        .any(|source| !matches!(source, TraceSource::Run(_, run) if run.kind == RunKind::Grade));
+    let has_judge = work.models.judge.is_some() || work.models.replay.is_some();
+    for metric in compiled.iter().filter(|metric| is_new && !has_judge && metric.needs_judge()) {
+        let help = "name a model in the option `model` of the metric, or with `--judge MODEL`";
+        let what = format!("the metric `{}` needs a judge, and none is named", metric.name());
+        wrong(what, Some(help.to_owned()));
     }
     if !is_valid {
         return Err(Refusal::AlreadyReported);

@@ -59,7 +59,7 @@ impl Executor<'_> {
             attempt,
             turns: Mutex::default(),
         };
-        let asker = Asker { answer_sources, target: Some(&partner) };
+        let asker = Asker { answer_sources, target: Some(&partner), repetition: 0 };
         let done = asker.run_rounds(&[conversation], &mut evidence).await.pop();
         self.charge_answers(&evidence);
         self.note_fallbacks(tactic.id(), talk.adversary(self.orders.model.as_ref()), &evidence);

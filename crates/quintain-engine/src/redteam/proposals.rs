@@ -49,7 +49,7 @@ impl Proposals {
             return Self::none(model, why.to_owned());
         }
         let world = redteam_run.world;
-        let asker = Asker { answer_sources: &answer_sources, target: None };
+        let asker = Asker { answer_sources: &answer_sources, target: None, repetition: 0 };
         let most = redteam_run.orders.proposals;
         let inquiry = ProposeCalls { model, purpose: purpose.as_deref(), goals, surfaces, most };
         let mut evidence = Evidence::default();
@@ -116,6 +116,7 @@ impl ProposeCalls<'_> {
             model: Some((*model).clone()),
             request: ModelRequest::Chat { prompt, schema: Some(answer_schema(surfaces, *most)) },
             sample: 0,
+            repetition: 0,
         })
     }
 

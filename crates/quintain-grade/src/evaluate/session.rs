@@ -102,6 +102,15 @@ impl<'g, 't> GradingSession<'g, 't> {
         }
     }
 
+    /// The questions of metrics that could not use the answers.
+    pub fn unusable(&self) -> Vec<Question> {
+        let failed = self
+            .metrics
+            .iter()
+            .filter(|state| state.score.as_ref().is_some_and(|score| score.error.is_some()));
+        failed.flat_map(|state| state.rounds.asked()).map(|(asked, _)| asked.clone()).collect()
+    }
+
     /// The verdict. `name` is used if the trace has neither name nor id. Metrics that still ask count as failed.
     pub fn finish(self, name: impl FnOnce() -> String) -> Graded {
         let trace = self.trace;

@@ -164,6 +164,7 @@ mod tests {
                     question,
                     took: Duration::ZERO,
                     cost: Cost::default(),
+                    unusable: false,
                 })
                 .collect();
             tried.push(one);

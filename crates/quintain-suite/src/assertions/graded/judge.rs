@@ -178,6 +178,7 @@ impl Judge {
             model: model.map(|named| named.value),
             request,
             sample: 0,
+            repetition: 0,
         }))
     }
 
