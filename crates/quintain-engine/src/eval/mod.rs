@@ -6,6 +6,7 @@ mod compare;
 mod conversations;
 mod judge;
 mod mask;
+mod measure;
 mod open_targets;
 mod ordered_results;
 mod rate_limit;
@@ -29,6 +30,7 @@ use tokio::sync::watch;
 
 pub(crate) use mask::mask;
 pub use mask::stored_sameness;
+pub use measure::CaseMetrics;
 pub use recording::Recording;
 pub use settings::Settings;
 
@@ -57,6 +59,8 @@ pub struct Job<'a> {
     pub previous: Option<&'a PreviousRun>,
     /// If set, nothing is sent: these stored responses are judged again.
     pub recording: Option<&'a Recording>,
+    /// The metrics of the suite, which score every case.
+    pub metrics: Option<&'a CaseMetrics>,
 }
 
 /// A run to resume.

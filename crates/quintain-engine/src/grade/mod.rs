@@ -16,7 +16,7 @@ use quintain_evidence::graded::GradeSummary;
 use quintain_evidence::result::{CaseResult, SourcePlace};
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_evidence::trace::Trace;
-use quintain_grade::evaluate::{Graded, Grading, GradingSession};
+use quintain_grade::evaluate::{Graded, Grading};
 use quintain_grade::meta_eval::CalibrationFile;
 use quintain_grade::metrics::JudgeMode;
 use quintain_grade::readers::{BadRecord, ReadOptions, Reader, Record};
@@ -27,6 +27,7 @@ use crate::eval::{Stop, mask, stopped};
 use crate::external_services::ExternalServices;
 use crate::inquiry::{AnswerSources, AskMode, Asker};
 use crate::masked::Emitted;
+use crate::metrics::{judge_mode, score};
 use crate::models::ModelSettings;
 use crate::role_models::RoleModels;
 use crate::store::{Run, RunEnd, Store, Writer};
@@ -109,8 +110,7 @@ pub async fn execute(
         .with_model(judges)
         // Preparing the run has reported lines that cannot be read.
         .with_recorded(models.recorded().ok().flatten());
-    let has_judge = models.judge.is_some() || models.replay.is_some();
-    let mode = if has_judge { JudgeMode::Default } else { JudgeMode::None };
+    let mode = judge_mode(models);
     let judge = Judge {
         calibration,
         grading,
@@ -219,13 +219,9 @@ impl Judge<'_> {
         };
         let mut evidence = Evidence { answers, ..Evidence::default() };
         self.ask.keep_answers(&mut evidence);
-        let mut session = GradingSession::new(self.grading, &trace, self.mode);
-        while !session.questions().is_empty() {
-            let questions = session.questions().to_vec();
-            let answers = self.asker.ask(&questions, &mut evidence).await;
-            session.answer(&answers);
-        }
-        let mut graded = session.finish(|| format!("case {number}"));
+        let name = || format!("case {number}");
+        let scored = score(self.grading, &trace, self.mode, &self.asker, &mut evidence, name);
+        let mut graded = scored.await;
         graded.trace.source = Some(place.to_string());
         if let Some(calibration) = self.calibration {
             graded.trace.metrics.iter_mut().for_each(|score| calibration.apply(score));

@@ -63,6 +63,7 @@ pub(super) async fn run(twin: &str, app: &App) -> Result<EvalOutcome, CliError> 
         info: &info,
         previous: None,
         recording: None,
+        metrics: None,
     };
     let outcome =
         execute(&job, app.stop.clone(), None, &mut |emitted| feed.unmasked(emitted)).await;
