@@ -78,7 +78,7 @@ static PROPOSES: Pattern = LazyLock::new(|| {
 /// Questions that only the user can answer.
 static NEEDS: Pattern = LazyLock::new(|| {
     compile(
-        r"\b(?:could|can|would|will) you (?:please |kindly |also )?(?:\w+ly )?(?:provide|share|confirm|check|verify|specify|clarify|give|send|tell|double-check|clear|upload|resend|supply|enter|choose|pick|try|let me know)\b|\bplease (?:provide|share|confirm|check|verify|specify|clarify|give|send|tell|double-check|supply|choose|enter)\b|\b(?:what|which|who|when|where)(?:'s| is| are| was)? (?:\S+ ){0,6}(?:you|your|correct|right|exact)\b|\bdo you (?:have|know|mean|remember)\b|\bdid you mean\b|\bis (?:that|this|it) (?:correct|right)\b|\bi(?:'ll| will)? need (?:the|your|you|a|an|to know)\b",
+        r"\b(?:could|can|would|will) you (?:please |kindly |also )?(?:\w+ly )?(?:provide|share|confirm|check|verify|specify|clarify|give|send|tell|double-check|clear|upload|resend|supply|enter|choose|pick|try|let me know)\b|\bplease (?:provide|share|confirm|check|verify|specify|clarify|give|send|tell|double-check|supply|choose|enter)\b|^\W*(?:so |and |but )?(?:what|which|who|when|where)(?:'s| is| are| was)? (?:\S+ ){0,6}(?:you|your|correct|right|exact)\b|\bdo you (?:have|know|mean|remember)\b|\bdid you mean\b|\bis (?:that|this|it) (?:correct|right)\b|\bi(?:'ll| will)? need (?:the|your|you|a|an|to know)\b",
     )
 });
 /// Claims that something was done.

@@ -9,6 +9,7 @@ use quintain_evidence::trace::Role;
 
 use crate::canonical::scalars;
 use crate::statements::{Admission, Statements};
+use crate::values::token::{Kind, tokens};
 use crate::view::{CallView, View};
 use crate::word_list;
 
@@ -18,6 +19,10 @@ const MAX_SEARCHED: usize = 200_000;
 const MAX_SUBJECTS: usize = 64;
 /// Letters by which words are compared, so that "orders" equals "order".
 const STEM: usize = 5;
+/// So many new values are an answer, not part of a question.
+const NEWS: usize = 2;
+/// People count with smaller numbers.
+const SMALLEST_VALUE: f64 = 10.0;
 
 /// What is said after a failed call, in its turn.
 #[derive(Debug, Default)]
@@ -97,7 +102,7 @@ impl Turns {
                 }
                 Role::Assistant => {
                     turn.said.extend(stems(&message.text).map(|word| (word, step)));
-                    turn.add_statements(step, Statements::read(&message.text));
+                    turn.add_statements(step, &message.text);
                 }
                 Role::System => {}
             }
@@ -162,7 +167,8 @@ impl Turn {
         admission.claims && admission.words.iter().all(|word| self.asked.contains(word.as_str()))
     }
 
-    fn add_statements(&mut self, step: usize, statements: Statements) {
+    fn add_statements(&mut self, step: usize, text: &str) {
+        let statements = Statements::read(text);
         let mut claim = statements.claim;
         for admission in statements.admissions {
             if self.is_asked(&admission) {
@@ -171,7 +177,8 @@ impl Turn {
                 self.add_admission(step, &admission.sentence);
             }
         }
-        if statements.asks {
+        // Who presents values that nobody gave does not ask instead of an answer.
+        if statements.asks && !self.states_news(text) {
             self.asks = Some(step);
         }
         // What is said between calls is not the answer.
@@ -179,6 +186,17 @@ impl Turn {
         let (earlier, before) = earlier.map_or((None, None), |answer| (answer.claim, answer.state));
         let (claim, state) = (earlier.or(claim), before.or(statements.state));
         self.answer = Some(Answer { step, claim, state });
+    }
+
+    /// Whether a text has several values that neither the user nor a call gave.
+    fn states_news(&self, text: &str) -> bool {
+        let values = tokens(text).into_iter().filter(|token| match &token.kind {
+            Kind::Word => false,
+            Kind::Number(number) => number.readings.first.value >= SMALLEST_VALUE,
+            _ => true,
+        });
+        let is_new = |value: &str| !self.asked.contains(value) && !self.texts.contains(value);
+        values.filter(|token| is_new(&token.text.to_lowercase())).take(NEWS).count() == NEWS
     }
 
     /// Whether the words for a failure are the subject of the request or of a result: "the failed payment".
