@@ -5,7 +5,7 @@ use quintain_evidence::graded::GradedTrace;
 use quintain_evidence::response::Response;
 use quintain_evidence::result::Component;
 use quintain_evidence::verdict::Status;
-use quintain_grade::evaluate::Grading;
+use quintain_grade::evaluate::{Grading, GradingSession};
 use quintain_grade::readers::{self, ReadOptions, stored_run};
 use quintain_suite::plan::Case;
 use quintain_suite::prepare::Prepared;
@@ -55,7 +55,8 @@ impl RunContext<'_> {
         readers::complete(&mut trace, &ReadOptions { servers, ..read.clone() });
         let mode = metrics::judge_mode(&self.job.settings.models);
         let name = || prompt.label.clone();
-        let graded = metrics::score(grading, &trace, mode, asker, evidence, name).await.trace;
+        let session = GradingSession::new(grading, &trace, mode);
+        let graded = metrics::score(session, asker, evidence, name).await.trace;
         let judged = |assertion, verdict, metric| Judged {
             verdict,
             weight: 1.0,

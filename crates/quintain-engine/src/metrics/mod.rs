@@ -5,8 +5,7 @@ mod components;
 mod suite;
 
 use quintain_evidence::evidence::Evidence;
-use quintain_evidence::trace::Trace;
-use quintain_grade::evaluate::{Graded, Grading, GradingSession};
+use quintain_grade::evaluate::{Graded, GradingSession};
 use quintain_grade::metrics::JudgeMode;
 use quintain_grade::readers::Router;
 use serde::{Deserialize, Serialize};
@@ -50,16 +49,14 @@ pub(crate) fn judge_mode(models: &ModelSettings) -> JudgeMode {
     if has_judge { JudgeMode::Default } else { JudgeMode::None }
 }
 
-/// Grades a trace. The answers to what metrics ask become evidence. `name` is used if the trace has neither name nor id.
+/// Finishes the grade of a trace. The answers to what metrics ask become evidence. `name` is used if the trace has neither
+/// name nor id.
 pub(crate) async fn score(
-    grading: &Grading,
-    trace: &Trace,
-    mode: JudgeMode,
+    mut session: GradingSession<'_, '_>,
     asker: &Asker<'_>,
     evidence: &mut Evidence,
     name: impl FnOnce() -> String,
 ) -> Graded {
-    let mut session = GradingSession::new(grading, trace, mode);
     while !session.questions().is_empty() {
         let questions = session.questions().to_vec();
         let answers = asker.ask(&questions, evidence).await;
