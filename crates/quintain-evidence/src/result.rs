@@ -50,6 +50,13 @@ pub struct CaseResult {
     pub graded: Option<Box<GradedTrace>>,
 }
 
+impl CaseResult {
+    /// The verdict on a trace that was read. A case that ran and was scored by metrics is no such trace.
+    pub fn graded_trace(&self) -> Option<&GradedTrace> {
+        self.graded.as_deref().filter(|_| self.evidence.trace.is_some())
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CaseStatus {

@@ -169,7 +169,10 @@ impl RunContext<'_> {
         draft.latency_ms = latency(&state.evidence);
         draft.attempts = answered.attempts;
         match graded {
-            Ok(grade) => apply_grade(draft, grade),
+            Ok((grade, graded)) => {
+                apply_grade(draft, grade);
+                draft.graded = graded.map(Box::new);
+            }
             Err(error) => draft.error = Some(error),
         }
         if draft.status != CaseStatus::Errored {
@@ -266,7 +269,12 @@ impl RunContext<'_> {
         }
     }
 
-    fn draft(&self, case: &Case<'_>, open_target: &OpenTarget<'_>, prompt: &Prompt) -> CaseResult {
+    pub(super) fn draft(
+        &self,
+        case: &Case<'_>,
+        open_target: &OpenTarget<'_>,
+        prompt: &Prompt,
+    ) -> CaseResult {
         CaseResult {
             ordinal: case.planned_case.ordinal,
             test_idx: case.planned_case.test_idx,

@@ -6,6 +6,7 @@ mod compare;
 mod conversations;
 mod judge;
 mod mask;
+mod measure;
 mod open_targets;
 mod ordered_results;
 mod rate_limit;
@@ -29,6 +30,7 @@ use tokio::sync::watch;
 
 pub(crate) use mask::mask;
 pub(crate) use mask::stored_sameness;
+pub(crate) use measure::CaseMetrics;
 pub(crate) use recording::StoredResponses;
 pub(crate) use settings::Settings;
 
@@ -57,6 +59,8 @@ pub(crate) struct EvalRun<'a> {
     pub previous: Option<&'a PreviousRun>,
     /// If set, nothing is sent: these stored responses are judged again.
     pub recording: Option<&'a StoredResponses>,
+    /// The metrics of the suite, which score every case.
+    pub metrics: Option<&'a CaseMetrics>,
 }
 
 /// A run to resume.

@@ -13,6 +13,7 @@ use quintain_suite::suite::{Consent, EvaluateOptions, Needed, Purpose, load};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::case_metrics::case_metrics;
 use super::check_models::{check_judges, check_models};
 use super::environment::{
     Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, refuse_running, set_working_directory,
@@ -21,7 +22,9 @@ use super::handle::{RunError, RunOutcome, Running};
 use super::load_answers::LoadAnswers;
 use super::loading::{LoadingFiles, load_for_run};
 use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
-use crate::eval::{EvalRun, PreviousRun, Settings, StoredResponses, execute, stored_sameness};
+use crate::eval::{
+    CaseMetrics, EvalRun, PreviousRun, Settings, StoredResponses, execute, stored_sameness,
+};
 use crate::inquiry::AskMode;
 use crate::masked;
 use crate::secrets::learn;
@@ -143,6 +146,7 @@ pub(super) struct PreparedEval {
     settings: Settings,
     previous: Option<PreviousRun>,
     recording: Option<StoredResponses>,
+    metrics: Option<CaseMetrics>,
     /// Texts to store with the run in addition to its suite.
     extra_texts: Vec<SuiteText>,
 }
@@ -206,6 +210,7 @@ pub(super) async fn prepare(
     check_models(&opened, &models, jobs, notify)?;
     let (models, judges_itself) = models.or_targets(&opened.suite);
     let settings = Settings { models, ..work.overrides.settings(options, &env) };
+    let metrics = case_metrics(&opened, notify)?;
     settings.models.recorded().map_err(|error| usage(error.to_string()))?;
     let repeat = choices.repeat.or(options.repeat).unwrap_or(1);
     let plan = plan(&opened.suite, &selection, repeat).map_err(too_many)?;
@@ -246,7 +251,8 @@ pub(super) async fn prepare(
     };
     let world = World { env: env.into(), ..settings.models.world(&jobs.world) };
     let extra_texts = work.extra_texts.iter().cloned().chain(disk.text()).collect();
-    let ready = PreparedEval { consent, plan, settings, previous, recording: None, extra_texts };
+    let ready =
+        PreparedEval { consent, plan, settings, previous, recording: None, metrics, extra_texts };
     Ok(Ready { world, ..Ready::new(jobs, request, info, Some(opened), ready) })
 }
 
@@ -340,12 +346,14 @@ pub(super) async fn prepare_rejudge(
         ..Settings::default()
     };
     let world = World { env: env.into(), ..settings.models.world(&jobs.world) };
+    let metrics = case_metrics(&opened, notify)?;
     let ready = PreparedEval {
         consent,
         plan,
         settings,
         previous: None,
         recording: Some(recording),
+        metrics,
         extra_texts: work.extra_texts.iter().cloned().chain(disk.text()).collect(),
     };
     Ok(Ready { world, ..Ready::new(jobs, request, info, Some(opened), ready) })
@@ -402,6 +410,7 @@ pub(super) async fn run(
         info: &info,
         previous: work.previous.as_ref(),
         recording: work.recording.as_ref(),
+        metrics: work.metrics.as_ref(),
     };
     let emitter = &mut running.emitter;
     emitter.store_in(writer.as_ref());

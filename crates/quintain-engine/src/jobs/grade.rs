@@ -14,10 +14,11 @@ use serde_json::{Map, Value, json};
 use super::environment::{Jobs, Notice, Ready, Refusal};
 use super::eval::base_run_info;
 use super::handle::{RunError, RunOutcome, Running};
-use super::request::{GradeWork, MetricRequest, RouterRequest, RunRequest, TraceInput};
+use super::request::{GradeWork, RunRequest, TraceInput};
 use crate::grade::{GradeRun, TraceSource, execute};
 use crate::inquiry::AskMode;
 use crate::masked;
+use crate::metrics::MetricRequest;
 use crate::models::{ModelAccess, ModelSettings};
 use crate::role_models;
 use crate::store::RunKind;
@@ -117,8 +118,11 @@ pub(super) async fn prepare(
     }
     let grading =
         Grading { metrics: compiled, calls: work.calls.clone(), fail_if: work.fail_if.clone() };
-    let read =
-        ReadOptions { router: work.router.as_ref().map(router), servers, ..ReadOptions::default() };
+    let read = ReadOptions {
+        router: work.router.as_ref().map(Router::from),
+        servers,
+        ..ReadOptions::default()
+    };
     let target = TargetName { id: crate::grade::LABEL.to_owned(), label: None };
     let column =
         Column { target, prompt_idx: 0, raw: String::new(), label: crate::grade::LABEL.to_owned() };
@@ -183,11 +187,6 @@ async fn source(
             Ok(TraceSource::Run(store.clone(), run))
         }
     }
-}
-
-fn router(request: &RouterRequest) -> Router {
-    let RouterRequest { tool, server_arg, tool_arg, params_arg } = request.clone();
-    Router { tool, server_arg, tool_arg, params_arg }
 }
 
 impl GradeWork {
