@@ -128,15 +128,10 @@ fn judge_error(judge: &Value, opened: &LoadedSuite, access: &ModelAccess, dx: &m
 
 /// The models of `{text: ..., embedding: ...}`, or the one model that is named.
 fn by_task(judge: &Value) -> Vec<&Value> {
-    match judge.as_object() {
-        Some(map)
-            if !map.contains_key("id")
-                && ModelTask::ALL.iter().any(|task| map.contains_key(task.key())) =>
-        {
-            ModelTask::ALL.iter().filter_map(|task| map.get(task.key())).collect()
-        }
-        _ => vec![judge],
+    if !ModelTask::are_keys_of(judge) {
+        return vec![judge];
     }
+    ModelTask::ALL.iter().filter_map(|task| judge.get(task.key())).collect()
 }
 
 fn report(what: &str, errors: Vec<ConfigError>, span: Span, dx: &mut Diagnostics) {
