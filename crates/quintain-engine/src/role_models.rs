@@ -217,8 +217,8 @@ impl AskModel for Arc<RoleModels<'_>> {
         outside: &'f ExternalServices,
     ) -> BoxFuture<'f, ()> {
         async move {
-            let model = question.model.as_ref().or_else(|| self.settings.of(question.role));
-            let Some(Ok(named)) = model.map(|value| self.named(value)) else { return };
+            let Ok(Some(model)) = self.settings.answering(question) else { return };
+            let Ok(named) = self.named(&model) else { return };
             let target = named.target();
             let Some(settings) = target.settings::<ModelTarget>() else { return };
             let Ok(handle) = outside.models.of_target(target, settings) else { return };

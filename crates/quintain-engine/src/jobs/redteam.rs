@@ -1,5 +1,7 @@
 //! Prepares and runs red-team runs and replays of findings.
 
+use std::time::Duration;
+
 use quintain_evidence::event::{Column, RunInfo};
 use quintain_evidence::finding::Finding;
 use quintain_evidence::probe::Step;
