@@ -3,7 +3,7 @@
 
 use quintain_source::closest;
 
-use crate::config::KEY_KEYS;
+use crate::config::{ADDRESS_KEYS, KEY_KEYS};
 use crate::spec::ModelSpec;
 use crate::{limits, prices, providers};
 
@@ -155,6 +155,8 @@ const READ: &[&str] = &[
     "logits_all",
     // Of `scripted` and `echo`.
     "rules",
+    "turns",
+    "responses",
     "reply",
     "replies",
     "default",
@@ -263,7 +265,10 @@ pub fn unknown_options(spec: &ModelSpec) -> Vec<UnknownOption> {
     if providers::find(&spec.id).is_none() {
         return Vec::new();
     }
-    let unknown = spec.config.keys().filter(|key| !known().any(|known| known == *key));
+    // Other letters in these are errors already.
+    let is_error = |key: &str| ADDRESS_KEYS.iter().any(|name| name.eq_ignore_ascii_case(key));
+    let unknown = spec.config.keys().filter(|key| !is_error(key));
+    let unknown = unknown.filter(|key| !known().any(|known| known == *key));
     unknown.map(|key| UnknownOption { key: key.clone(), meant: closest(key, known()) }).collect()
 }
 

@@ -278,7 +278,7 @@ fn echo(assert: &str) -> String {
     format!("targets: [echo]\nprompts: ['Say hello']\ntests:\n  - assert: [{assert}]\n")
 }
 
-/// An answer that could not be used is not cached, and `rejudge` asks once more.
+/// An answer that could not be used is not cached.
 fn unusable() -> Result<(), Failed> {
     let replies = ["I think so", "Perhaps", r#"{"pass": true, "score": 1, "reason": "kind"}"#];
     let endpoint = Endpoint::start(replies.map(Reply::text).to_vec())?;
@@ -288,11 +288,12 @@ fn unusable() -> Result<(), Failed> {
     ensure(output.status.code() == Some(100) && rows[0]["failureReason"] == 2, &output)?;
     let (output, _) = eval(folder.path(), &suite, &[])?;
     ensure(output.status.code() == Some(100) && endpoint.seen().len() == 2, &output)?;
-    let again = crate::budgets::quintain(folder.path(), &["rejudge", "latest"]).output()?;
-    ensure(again.status.code() == Some(0) && endpoint.seen().len() == 3, &again)?;
-    let (output, _) = eval(folder.path(), &suite, &[])?;
-    ensure(output.status.code() == Some(0), &output)?;
-    ensure(endpoint.seen().len() == 3, "a usable answer is cached")
+    for _ in 0..2 {
+        let (output, _) = eval(folder.path(), &suite, &[])?;
+        ensure(output.status.code() == Some(0), &output)?;
+        ensure(endpoint.seen().len() == 3, "a usable answer is cached")?;
+    }
+    Ok(())
 }
 
 fn repeated() -> Result<(), Failed> {
