@@ -7,7 +7,7 @@ use quintain_source::{Diagnostic, Diagnostics, Span};
 use quintain_suite::suite::ModelTarget;
 use serde_json::Value;
 
-use super::environment::{Jobs, LoadedSuite, Notice, Refusal};
+use super::environment::{Jobs, LoadedSuite, Refusal, RequestNotice};
 use crate::models::{ModelAccess, ModelSettings, NotConfigured};
 use crate::role_models;
 use crate::world::World;
@@ -20,7 +20,7 @@ pub(super) fn check_models(
     opened: &LoadedSuite,
     settings: &ModelSettings,
     jobs: &Jobs,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<(), Refusal> {
     let suite = &opened.suite;
     let world = World { env: Arc::new(suite.env.clone()), ..jobs.world.clone() };
@@ -42,7 +42,7 @@ pub(super) fn check_models(
     if dx.is_empty() {
         return Ok(());
     }
-    notify(Notice::Diagnostics(&opened.sources, &dx));
+    notify(RequestNotice::Diagnostics(&opened.sources, &dx));
     Err(Refusal::Suite)
 }
 

@@ -18,7 +18,7 @@ mod slots;
 mod target;
 mod target_config;
 
-pub use environment::{Jobs, LoadedSuite, Notice, Refusal, load_suite};
+pub use environment::{Jobs, LoadedSuite, Refusal, RequestNotice, load_suite};
 pub use eval::Choices;
 pub use events::{Cancel, StopLevel};
 pub use handle::{RunError, RunHandle, RunOutcome};
