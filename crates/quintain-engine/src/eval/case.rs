@@ -1,7 +1,6 @@
 //! Runs one case: renders its template, sends it, judges the answer.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quintain_content::jsonpath;
@@ -275,28 +274,18 @@ impl RunContext<'_> {
         open_target: &OpenTarget<'_>,
         prompt: &Prompt,
     ) -> CaseResult {
+        let prompt = PromptText { raw: String::new(), label: prompt.label.clone() };
+        let planned_case = case.planned_case;
         CaseResult {
-            ordinal: case.planned_case.ordinal,
-            test_idx: case.planned_case.test_idx,
-            group: case.planned_case.group,
-            prompt_idx: case.planned_case.column,
-            repeat: case.planned_case.repeat,
-            target: plan::name(open_target.target),
-            prompt: PromptText { raw: String::new(), label: prompt.label.clone() },
+            test_idx: planned_case.test_idx,
+            group: planned_case.group,
+            prompt_idx: planned_case.column,
+            repeat: planned_case.repeat,
             description: case.test.description.clone(),
             vars: case.vars().clone(),
             test: test_json(&case.test, case.vars()),
             place: place(self.job.sources, case.test.span),
-            status: CaseStatus::Errored,
-            score: 0.0,
-            named_scores: BTreeMap::new(),
-            response: Response::default(),
-            evidence: Evidence::default(),
-            grade: None,
-            error: None,
-            latency_ms: 0.0,
-            attempts: 0,
-            graded: None,
+            ..CaseResult::blank(planned_case.ordinal, plan::name(open_target.target), prompt)
         }
     }
 }

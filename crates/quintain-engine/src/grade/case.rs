@@ -13,7 +13,7 @@ use quintain_evidence::result::{
 use quintain_evidence::trace::Trace;
 use quintain_grade::policy::FailIf;
 use quintain_grade::readers::BadRecord;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::metrics::{check_components, metric_component};
 
@@ -90,27 +90,7 @@ pub(super) fn of_bad_record(ordinal: usize, bad: BadRecord) -> CaseResult {
 }
 
 fn blank(ordinal: usize, place: SourcePlace) -> CaseResult {
-    CaseResult {
-        ordinal,
-        test_idx: ordinal,
-        group: ordinal,
-        prompt_idx: 0,
-        repeat: 0,
-        target: TargetName { id: LABEL.to_owned(), label: None },
-        prompt: PromptText { raw: String::new(), label: LABEL.to_owned() },
-        description: None,
-        vars: Map::new(),
-        test: Value::Null,
-        place: Some(place),
-        status: CaseStatus::Errored,
-        score: 0.0,
-        named_scores: BTreeMap::new(),
-        response: Response::default(),
-        evidence: Evidence::default(),
-        grade: None,
-        error: None,
-        latency_ms: 0.0,
-        attempts: 1,
-        graded: None,
-    }
+    let target = TargetName { id: LABEL.to_owned(), label: None };
+    let prompt = PromptText { raw: String::new(), label: LABEL.to_owned() };
+    CaseResult { place: Some(place), attempts: 1, ..CaseResult::blank(ordinal, target, prompt) }
 }

@@ -6,14 +6,14 @@ use quintain_grade::policy::FailIf;
 use quintain_grade::readers::{ReadOptions, Router};
 use quintain_source::{Diagnostic, Diagnostics, Span};
 
-use super::environment::{LoadedSuite, Notice, Refusal};
+use super::environment::{LoadedSuite, Refusal, RequestNotice};
 use crate::eval::CaseMetrics;
 use crate::metrics::SuiteMetrics;
 
 /// None if the suite has no metrics.
 pub(super) fn case_metrics(
     opened: &LoadedSuite,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Option<CaseMetrics>, Refusal> {
     let mut dx = Diagnostics::new();
     let base = opened.files.first().map(|file| file.base_dir.clone()).unwrap_or_default();
@@ -29,7 +29,7 @@ pub(super) fn case_metrics(
         Vec::new()
     });
     if !dx.is_empty() {
-        notify(Notice::Diagnostics(&opened.sources, &dx));
+        notify(RequestNotice::Diagnostics(&opened.sources, &dx));
         return Err(Refusal::Suite);
     }
     if compiled.is_empty() {

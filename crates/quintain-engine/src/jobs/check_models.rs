@@ -10,7 +10,7 @@ use quintain_suite::plan::Plan;
 use quintain_suite::suite::{ModelTarget, is_of_promptfoo};
 use serde_json::{Value, json};
 
-use super::environment::{Jobs, LoadedSuite, Notice, Refusal};
+use super::environment::{Jobs, LoadedSuite, Refusal, RequestNotice};
 use crate::models::{ModelAccess, ModelSettings, NotConfigured};
 use crate::role_models;
 use crate::world::World;
@@ -23,7 +23,7 @@ pub(super) fn check_models(
     opened: &LoadedSuite,
     settings: &ModelSettings,
     jobs: &Jobs,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<(), Refusal> {
     let suite = &opened.suite;
     let world = World { env: Arc::new(suite.env.clone()), ..jobs.world.clone() };
@@ -52,7 +52,7 @@ pub(super) fn check_judges(
     opened: &LoadedSuite,
     plan: &Plan,
     settings: &ModelSettings,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<(), Refusal> {
     if !opened.suite.tests.tests.ask_models || settings.replay.is_some() {
         return Ok(());
@@ -101,10 +101,10 @@ fn warn_of_options(model: &Value, span: Span, dx: &mut Diagnostics) {
 fn finish(
     dx: &Diagnostics,
     opened: &LoadedSuite,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<(), Refusal> {
     if !dx.is_empty() {
-        notify(Notice::Diagnostics(&opened.sources, dx));
+        notify(RequestNotice::Diagnostics(&opened.sources, dx));
     }
     if dx.has_errors() { Err(Refusal::Suite) } else { Ok(()) }
 }

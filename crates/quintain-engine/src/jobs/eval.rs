@@ -16,7 +16,8 @@ use serde_json::{Map, Value};
 use super::case_metrics::case_metrics;
 use super::check_models::{check_judges, check_models};
 use super::environment::{
-    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, refuse_running, set_working_directory,
+    Jobs, LoadedSuite, Ready, Refusal, RequestNotice, files_of, refuse_running,
+    set_working_directory,
 };
 use super::handle::{RunError, RunOutcome, Running};
 use super::load_answers::LoadAnswers;
@@ -155,7 +156,7 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: &RunRequest,
     work: &EvalWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedEval>, Refusal> {
     let consent = Consent::of_the_user();
     let mut env = (*jobs.world.env).clone();
@@ -219,7 +220,7 @@ pub(super) async fn prepare(
         return Err(Refusal::nothing_selected("the filters match no test, prompt or target", help));
     }
     if judges_itself && asks_default_judge(&plan, &opened) {
-        notify(Notice::Warning(
+        notify(RequestNotice::Warning(
             "no judge is named; a model that the suite tests judges, perhaps its own answers; name one \
              with `--judge MODEL` or `judge` in the suite"
                 .to_owned(),
@@ -229,7 +230,7 @@ pub(super) async fn prepare(
     let (info, previous) = if let Some((store, run, info, retry_errors)) = resumed {
         let previous = PreviousRun::of(store, run, &plan, retry_errors).await?;
         if previous.done.len() == plan.cases.len() {
-            notify(Notice::Warning(nothing_left(&previous.run, retry_errors)));
+            notify(RequestNotice::Warning(nothing_left(&previous.run, retry_errors)));
         }
         (RunInfo { planned: plan.cases.len(), ..info }, Some(previous))
     } else {
@@ -287,7 +288,7 @@ pub(super) async fn prepare_rejudge(
     jobs: &Jobs,
     request: &RunRequest,
     work: &RejudgeWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedEval>, Refusal> {
     // Assertions written in code run here as in a normal run.
     let consent = Consent::of_the_user();
@@ -314,7 +315,9 @@ pub(super) async fn prepare_rejudge(
         StoredResponses::of(store.clone(), run, &opened.suite, &mut plan, redactor).await?;
     if plan.cases.len() < planned {
         let missing = planned - plan.cases.len();
-        notify(Notice::Warning(format!("{missing} of {planned} tests have no stored response")));
+        notify(RequestNotice::Warning(format!(
+            "{missing} of {planned} tests have no stored response"
+        )));
     }
     if plan.cases.is_empty() {
         let help = "Quintain matches tests by description and variables";

@@ -11,7 +11,7 @@ use quintain_grade::readers::{self, ReadOptions, Reader, Router, surface_file};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::environment::{Jobs, Notice, Ready, Refusal};
+use super::environment::{Jobs, Ready, Refusal, RequestNotice};
 use super::eval::base_run_info;
 use super::handle::{RunError, RunOutcome, Running};
 use super::request::{GradeWork, RunRequest, TraceInput};
@@ -39,11 +39,11 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: &RunRequest,
     work: &GradeWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedGrade>, Refusal> {
     let mut is_valid = true;
     let mut wrong = |what: String, help: Option<String>| {
-        notify(Notice::Error(what, help));
+        notify(RequestNotice::Error(what, help));
         is_valid = false;
     };
     let format = work.format.as_deref().and_then(|name| {

@@ -20,7 +20,7 @@ mod target;
 mod target_config;
 
 pub use crate::metrics::{MetricRequest, RouterRequest};
-pub use environment::{Jobs, LoadedSuite, Notice, Refusal, load_suite};
+pub use environment::{Jobs, LoadedSuite, Refusal, RequestNotice, load_suite};
 pub use eval::Choices;
 pub use events::{Cancel, StopLevel};
 pub use handle::{RunError, RunHandle, RunOutcome};

@@ -13,7 +13,8 @@ use quintain_suite::suite::{Consent, Suite};
 use serde_json::{Map, Value};
 
 use super::environment::{
-    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, refuse_running, set_working_directory,
+    Jobs, LoadedSuite, Ready, Refusal, RequestNotice, files_of, refuse_running,
+    set_working_directory,
 };
 use super::eval::{base_run_info, texts_of};
 use super::handle::{RunError, RunOutcome, Running};
@@ -51,7 +52,7 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: &RunRequest,
     work: &RedteamWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedRedteam>, Refusal> {
     let (target, opened) = target(jobs, &work.suite, &work.target, notify).await?;
     let redactor = &jobs.world.redactor;
@@ -123,7 +124,7 @@ pub(super) async fn prepare_replay(
     jobs: &Jobs,
     request: &RunRequest,
     work: &ReplayWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedRedteam>, Refusal> {
     let (target, opened) = target(jobs, &work.suite, &work.target, notify).await?;
     // A suite may define the attack and the identities.
@@ -141,7 +142,7 @@ pub(super) async fn prepare_replay(
     for finding in &unknown {
         let what = format!("{} cannot run: there is no attack `{}`", finding.id, finding.rule);
         let help = "if a suite defines it, name the suite with -c".to_owned();
-        notify(Notice::Error(what, Some(help)));
+        notify(RequestNotice::Error(what, Some(help)));
     }
     if !work.partial && !unknown.is_empty() {
         return Err(Refusal::AlreadyReported);
@@ -176,7 +177,7 @@ async fn target(
     jobs: &Jobs,
     suite: &[SuiteText],
     wanted: &TargetRequest,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<(ChosenTarget, Option<LoadedSuite>), Refusal> {
     let redactor = &jobs.world.redactor;
     let opened = if suite.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quintain_evidence::connection::Launch;
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::finding::{
-    ATTACK_SUMMARY, Finding, Place, Proof, SENT_PROMPT, Severity, fingerprint,
+    ATTACK_SUMMARY, Finding, FindingProof, Place, SENT_PROMPT, Severity, fingerprint,
 };
 use quintain_evidence::probe::Step;
 use quintain_evidence::trial_record::{TrialKey, TrialRecord};
@@ -151,7 +151,7 @@ impl<'a> FindingWriter<'a> {
         let last = tried.last();
         let steps: Vec<Step> =
             last.map(|one| one.attempt.action.steps().to_vec()).unwrap_or_default();
-        let proof = Proof {
+        let proof = FindingProof {
             form: last.map_or_else(|| "as listed".to_owned(), |one| one.attempt.form.clone()),
             what: hit.what.clone(),
             payload: last.and_then(|one| one.attempt.payload.clone()),

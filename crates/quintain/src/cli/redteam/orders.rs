@@ -20,7 +20,8 @@ pub(super) fn of_suite_for(
     opened: Option<&LoadedSuite>,
     app: &App,
 ) -> Result<Orders, Exit> {
-    let notify = &mut |notice: quintain_engine::jobs::Notice<'_>| job::show_notice(notice, app);
+    let notify =
+        &mut |notice: quintain_engine::jobs::RequestNotice<'_>| job::show_notice(notice, app);
     let judge = opened.and_then(|opened| ModelSettings::default().or_suite(&opened.suite).judge);
     let orders = orders_of(opened, receiver, &*app.files, &app.redactor, judge.as_ref(), notify);
     orders.map_err(|refusal: Refusal| job::refused(&refusal, app).1)
@@ -28,7 +29,8 @@ pub(super) fn of_suite_for(
 
 /// Overrides the orders of a suite with the command line.
 pub(super) fn apply(request: &OrderRequest, orders: &mut Orders, app: &App) -> Result<(), Exit> {
-    let notify = &mut |notice: quintain_engine::jobs::Notice<'_>| job::show_notice(notice, app);
+    let notify =
+        &mut |notice: quintain_engine::jobs::RequestNotice<'_>| job::show_notice(notice, app);
     request.apply(orders, notify).map_err(|refusal| job::refused(&refusal, app).1)
 }
 
