@@ -51,6 +51,7 @@ pub struct ModelQuestion {
     pub repetition: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_first(repetition: &usize) -> bool {
     *repetition == 0
 }

@@ -154,7 +154,7 @@ struct Stored {
     modified: SystemTime,
 }
 
-/// Opens a file that is no link, without waiting: a pipe that nobody writes to would block forever.
+/// Opens a file, but not through a link, without waiting: a pipe that nobody writes to would block forever.
 #[cfg(unix)]
 fn open(path: &Path) -> std::io::Result<fs::File> {
     use rustix::fs::{Mode, OFlags};

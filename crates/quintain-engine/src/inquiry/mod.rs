@@ -131,6 +131,6 @@ pub(crate) struct Asker<'a> {
     pub(crate) answer_sources: &'a AnswerSources<'a>,
     /// `None` if several targets are compared.
     pub(crate) target: Option<&'a dyn AskTarget>,
-    /// Of the case, from 0. Models are asked anew in every repetition.
+    /// Of the case, from 0. Models are asked again in every repetition.
     pub(crate) repetition: usize,
 }

@@ -85,7 +85,7 @@ fn is_replaceable(path: &Path) -> io::Result<bool> {
     Ok(key.iter().all(u8::is_ascii_hexdigit) && rest.starts_with(br#"","question":"#))
 }
 
-/// How many characters the key of a question has, and how many bytes tell that a file is a record.
+/// How many characters the key of a question has, and how many bytes show that a file is a record.
 const KEY: usize = 64;
 const START: usize = KEY + 32;
 
