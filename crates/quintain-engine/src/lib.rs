@@ -10,6 +10,7 @@ pub mod inquiry;
 mod interpreters;
 pub mod jobs;
 pub mod masked;
+pub mod metrics;
 pub mod models;
 pub mod planted;
 pub mod policy;

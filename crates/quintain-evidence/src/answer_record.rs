@@ -20,6 +20,9 @@ pub struct AnswerRecord {
     pub took: Duration,
     #[serde(default, skip_serializing_if = "Cost::is_nothing")]
     pub cost: Cost,
+    /// Whoever asked could not use the answer, so judging again asks once more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unusable: bool,
 }
 
 /// An answer as it is stored. A question that could not be asked has none.

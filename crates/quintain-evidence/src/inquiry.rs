@@ -27,6 +27,11 @@ pub trait Inquiry {
         MAX_ROUNDS
     }
 
+    /// Whether the answers could not be used: the judge answered without a verdict. They are asked for again.
+    fn is_unusable(&self, _: &Self::Conclusion) -> bool {
+        false
+    }
+
     /// The conclusion if it asks in more rounds than that.
     fn unfinished(&self) -> Self::Conclusion;
 }

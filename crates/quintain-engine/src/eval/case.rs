@@ -1,7 +1,6 @@
 //! Runs one case: renders its template, sends it, judges the answer.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quintain_content::jsonpath;
@@ -77,7 +76,11 @@ impl RunContext<'_> {
         planned_case: &PlannedCase,
         open_target: &'a OpenTarget<'_>,
     ) -> CaseState<'a> {
-        let asker = Asker { answer_sources: &self.answer_sources, target: Some(open_target) };
+        let asker = Asker {
+            answer_sources: &self.answer_sources,
+            target: Some(open_target),
+            repetition: planned_case.repeat as usize,
+        };
         let Some(recording) = self.job.recording else {
             return CaseState { asker, evidence: Evidence::default(), recorded: None };
         };
@@ -165,7 +168,10 @@ impl RunContext<'_> {
         draft.latency_ms = latency(&state.evidence);
         draft.attempts = answered.attempts;
         match graded {
-            Ok(grade) => apply_grade(draft, grade),
+            Ok((grade, graded)) => {
+                apply_grade(draft, grade);
+                draft.graded = graded.map(Box::new);
+            }
             Err(error) => draft.error = Some(error),
         }
         if draft.status != CaseStatus::Errored {
@@ -262,29 +268,24 @@ impl RunContext<'_> {
         }
     }
 
-    fn draft(&self, case: &Case<'_>, open_target: &OpenTarget<'_>, prompt: &Prompt) -> CaseResult {
+    pub(super) fn draft(
+        &self,
+        case: &Case<'_>,
+        open_target: &OpenTarget<'_>,
+        prompt: &Prompt,
+    ) -> CaseResult {
+        let prompt = PromptText { raw: String::new(), label: prompt.label.clone() };
+        let planned_case = case.planned_case;
         CaseResult {
-            ordinal: case.planned_case.ordinal,
-            test_idx: case.planned_case.test_idx,
-            group: case.planned_case.group,
-            prompt_idx: case.planned_case.column,
-            repeat: case.planned_case.repeat,
-            target: plan::name(open_target.target),
-            prompt: PromptText { raw: String::new(), label: prompt.label.clone() },
+            test_idx: planned_case.test_idx,
+            group: planned_case.group,
+            prompt_idx: planned_case.column,
+            repeat: planned_case.repeat,
             description: case.test.description.clone(),
             vars: case.vars().clone(),
             test: test_json(&case.test, case.vars()),
             place: place(self.job.sources, case.test.span),
-            status: CaseStatus::Errored,
-            score: 0.0,
-            named_scores: BTreeMap::new(),
-            response: Response::default(),
-            evidence: Evidence::default(),
-            grade: None,
-            error: None,
-            latency_ms: 0.0,
-            attempts: 0,
-            graded: None,
+            ..CaseResult::blank(planned_case.ordinal, plan::name(open_target.target), prompt)
         }
     }
 }

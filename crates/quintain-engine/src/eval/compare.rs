@@ -90,6 +90,10 @@ impl Inquiry for ComparisonInquiry<'_> {
         self.comparison.next(&self.graded, rounds)
     }
 
+    fn is_unusable(&self, compared: &Compared) -> bool {
+        compared.is_err()
+    }
+
     fn unfinished(&self) -> Compared {
         Err(TOO_MANY_ROUNDS.to_owned())
     }
@@ -106,7 +110,7 @@ impl RunContext<'_> {
             let mut evidence = results.first_mut().map(|first| std::mem::take(&mut first.evidence));
             let graded = results.iter().filter(|result| result.grade.is_some()).collect();
             let inquiry = [ComparisonInquiry { comparison, graded }];
-            let asker = Asker { answer_sources: &self.answer_sources, target: None };
+            let asker = Asker { answer_sources: &self.answer_sources, target: None, repetition: 0 };
             let kept = evidence.get_or_insert_default();
             let compared = asker.run_rounds(&inquiry, kept).await.pop();
             if let (Some(first), Some(evidence)) = (results.first_mut(), evidence) {

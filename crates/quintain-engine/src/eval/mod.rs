@@ -6,6 +6,7 @@ mod compare;
 mod conversations;
 mod judge;
 mod mask;
+mod measure;
 mod open_targets;
 mod ordered_results;
 mod rate_limit;
@@ -29,6 +30,7 @@ use tokio::sync::watch;
 
 pub(crate) use mask::mask;
 pub(crate) use mask::stored_sameness;
+pub(crate) use measure::CaseMetrics;
 pub(crate) use recording::StoredResponses;
 pub(crate) use settings::Settings;
 
@@ -57,6 +59,8 @@ pub(crate) struct EvalRun<'a> {
     pub previous: Option<&'a PreviousRun>,
     /// If set, nothing is sent: these stored responses are judged again.
     pub recording: Option<&'a StoredResponses>,
+    /// The metrics of the suite, which score every case.
+    pub metrics: Option<&'a CaseMetrics>,
 }
 
 /// A run to resume.
@@ -274,12 +278,14 @@ impl RunContext<'_> {
             (false, false) => RunEnd::Finished,
         };
         let store_error = finish_store(store, &summary, end).await;
-        EvalOutcome {
-            summary,
-            unreachable: self.open_targets.unreachable(),
-            time_limit_reached,
-            store_error,
-        }
+        EvalOutcome { summary, unreachable: self.unreachable(), time_limit_reached, store_error }
+    }
+
+    /// Why targets could not be opened, and models not be asked.
+    fn unreachable(&self) -> Vec<String> {
+        let mut unreachable = self.open_targets.unreachable();
+        unreachable.extend(self.answer_sources.external_services.models.unreachable());
+        unreachable
     }
 
     fn is_serial(&self, planned_case: &PlannedCase) -> bool {

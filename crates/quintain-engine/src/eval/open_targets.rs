@@ -93,7 +93,8 @@ impl<'a> OpenTarget<'a> {
         if let Some(recording) = job.recording {
             return open_target(Connection::Recorded, recording.surfaces(target.name()));
         }
-        let wants_survey = job.suite.tests.tests.want_survey;
+        // Metrics compare calls with what servers list.
+        let wants_survey = job.suite.tests.tests.want_survey || job.metrics.is_some();
         let opening = Opening { world: job.world, wants_survey };
         match within(job.settings.max_time, targets::open(target, &opening)).await {
             Some(Ok(Open::Text)) => open_target(Connection::Text, Vec::new()),

@@ -26,7 +26,7 @@ pub(crate) use suite_code::{CodeError, Purpose};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskMode {
-    /// Questions without an answer, and those that failed. Files are read again.
+    /// Questions without an answer, and those that failed or whose answer could not be used. Files are read again.
     #[default]
     Missing,
     /// No questions. A check without an answer ends in an error.
@@ -41,6 +41,7 @@ impl AskMode {
         evidence.answers.retain(|record| match (self, &record.answer) {
             (Self::Nothing, _) | (_, KeptAnswer::Call { .. }) => true,
             (Self::Again, _) | (Self::Missing, KeptAnswer::Failed(_)) => false,
+            (Self::Missing, _) if record.unusable => false,
             (Self::Missing, KeptAnswer::Value(_) | KeptAnswer::Reply(_)) => {
                 !matches!(record.question, Question::Read(_))
             }
@@ -87,6 +88,11 @@ impl<'m> AnswerSources<'m> {
         Self { recorded, ..self }
     }
 
+    /// Whether no model is asked.
+    fn asks_nobody(&self) -> bool {
+        self.offline || self.recorded.is_some()
+    }
+
     pub(crate) async fn close(&self) {
         self.external_services.close().await;
     }
@@ -99,6 +105,13 @@ pub(crate) trait AskModel: Send + Sync {
         question: &'f ModelQuestion,
         outside: &'f ExternalServices,
     ) -> BoxFuture<'f, Answer>;
+
+    /// Removes an answer that could not be used from the cache, so that the question is asked again.
+    fn forget<'f>(
+        &'f self,
+        question: &'f ModelQuestion,
+        outside: &'f ExternalServices,
+    ) -> BoxFuture<'f, ()>;
 }
 
 /// A target that takes further calls or messages.
@@ -118,4 +131,6 @@ pub(crate) struct Asker<'a> {
     pub(crate) answer_sources: &'a AnswerSources<'a>,
     /// `None` if several targets are compared.
     pub(crate) target: Option<&'a dyn AskTarget>,
+    /// Of the case, from 0. Models are asked again in every repetition.
+    pub(crate) repetition: usize,
 }

@@ -11,20 +11,21 @@ use quintain_suite::suite::Files;
 use quintain_wire::redact::Redactor;
 use serde_json::{Map, Value, json};
 
-use super::environment::{LoadedSuite, Notice, Refusal};
+use super::environment::{LoadedSuite, Refusal, RequestNotice};
 use super::request::OrderRequest;
 use crate::secrets::learn;
 
-/// The red-team orders of a suite. Without a suite: every attack.
+/// The red-team orders of a suite. Without a suite: every attack. `judge` decides if `redteam` names no judge.
 ///
 /// # Errors
-/// When they are invalid. The problem was already sent as a [`Notice`].
+/// When they are invalid. The problem was already sent as a [`RequestNotice`].
 pub fn orders_of(
     opened: Option<&LoadedSuite>,
     receiver: Receiver,
     files: &dyn Files,
     redactor: &Redactor,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    judge: Option<&Value>,
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Orders, Refusal> {
     let mut dx = Diagnostics::new();
     let tests = opened.map(|opened| &opened.suite.tests);
@@ -35,12 +36,13 @@ pub fn orders_of(
         base_dir: tests.map_or(Path::new(""), |tests| &tests.redteam_dir),
         strictness: if is_promptfoo_file { Severity::Warning } else { Severity::Error },
         receiver,
+        judge,
         demands: &DemandReader { files },
     };
     let orders = Orders::read(tests.and_then(|tests| tests.redteam.as_ref()), &reading, &mut dx);
     learn(&orders.secrets(), redactor);
     if let (false, Some(opened)) = (dx.is_empty(), opened) {
-        notify(Notice::Diagnostics(&opened.sources, &dx));
+        notify(RequestNotice::Diagnostics(&opened.sources, &dx));
     }
     if dx.has_errors() { Err(Refusal::Suite) } else { Ok(orders) }
 }
@@ -53,7 +55,7 @@ impl OrderRequest {
     pub fn apply(
         &self,
         orders: &mut Orders,
-        notify: &mut (dyn FnMut(Notice<'_>) + Send),
+        notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
     ) -> Result<(), Refusal> {
         if !self.plugins.is_empty() {
             orders.plugins.clear();
@@ -66,7 +68,7 @@ impl OrderRequest {
                     None => "`quintain redteam plugins` shows all of them".to_owned(),
                 };
                 let what = format!("there is no attack `{}`", name.trim());
-                notify(Notice::Error(what.clone(), Some(help)));
+                notify(RequestNotice::Error(what.clone(), Some(help)));
                 unknown = Some(what);
             }
             if unknown.is_some() {
@@ -93,9 +95,13 @@ impl OrderRequest {
     }
 
     /// A suite may be untrusted. It can allow destructive calls on objects of the run, not on real objects.
-    pub(super) fn allow(&self, orders: &mut Orders, notify: &mut (dyn FnMut(Notice<'_>) + Send)) {
+    pub(super) fn allow(
+        &self,
+        orders: &mut Orders,
+        notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
+    ) {
         if orders.destructive == Destructive::All && self.destructive != Destructive::All {
-            notify(Notice::Warning(
+            notify(RequestNotice::Warning(
                 "`destructive: all` in a suite counts as `own`; use --include-destructive=all to allow every call"
                     .to_owned(),
             ));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::event::RunInfo;
 
-use super::environment::{Jobs, LoadedSuite, Notice, Ready, Refusal};
+use super::environment::{Jobs, LoadedSuite, Ready, Refusal, RequestNotice};
 use super::eval::{self, PreparedEval};
 use super::grade::{self, PreparedGrade};
 use super::handle::{RunError, RunHandle};
@@ -37,7 +37,7 @@ impl Jobs {
     pub async fn prepare(
         &self,
         request: RunRequest,
-        notify: &mut (dyn FnMut(Notice<'_>) + Send),
+        notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
     ) -> Result<PreparedRun, Refusal> {
         let RunRequest { work, .. } = &request;
         // A request can narrow a policy that already applies here, and cannot widen it.
@@ -66,7 +66,7 @@ impl Jobs {
     pub async fn submit(
         &self,
         request: RunRequest,
-        notify: &mut (dyn FnMut(Notice<'_>) + Send),
+        notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
     ) -> Result<RunHandle, SubmitError> {
         Ok(self.prepare(request, notify).await?.start()?)
     }

@@ -1,5 +1,7 @@
 //! Prepares and runs red-team runs and replays of findings.
 
+use std::time::Duration;
+
 use quintain_evidence::event::{Column, RunInfo};
 use quintain_evidence::finding::Finding;
 use quintain_evidence::probe::Step;
@@ -11,7 +13,8 @@ use quintain_suite::suite::{Consent, Suite};
 use serde_json::{Map, Value};
 
 use super::environment::{
-    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, refuse_running, set_working_directory,
+    Jobs, LoadedSuite, Ready, Refusal, RequestNotice, files_of, refuse_running,
+    set_working_directory,
 };
 use super::eval::{base_run_info, texts_of};
 use super::handle::{RunError, RunOutcome, Running};
@@ -49,18 +52,20 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: &RunRequest,
     work: &RedteamWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedRedteam>, Refusal> {
     let (target, opened) = target(jobs, &work.suite, &work.target, notify).await?;
     let redactor = &jobs.world.redactor;
     let receiver = receiver_of(&target);
-    let mut orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, notify)?;
-    work.orders.apply(&mut orders, notify)?;
     let models = opened
         .as_ref()
         .map_or_else(|| work.models.clone(), |opened| work.models.clone().or_suite(&opened.suite));
+    let judge = models.judge.as_ref();
+    let mut orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, judge, notify)?;
+    orders.prompts.time_limit = time_limit(&work.target);
+    work.orders.apply(&mut orders, notify)?;
     // The command line overrides the suite.
-    if work.models.judge.is_some() || orders.judge.is_none() {
+    if work.models.judge.is_some() {
         orders.judge.clone_from(&models.judge);
     }
     let recorded = models.recorded();
@@ -119,19 +124,25 @@ pub(super) async fn prepare_replay(
     jobs: &Jobs,
     request: &RunRequest,
     work: &ReplayWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedRedteam>, Refusal> {
     let (target, opened) = target(jobs, &work.suite, &work.target, notify).await?;
     // A suite may define the attack and the identities.
     let sought: Vec<_> = work.findings.iter().collect();
     let receiver = receiver_of(&target);
     let redactor = &jobs.world.redactor;
-    let orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, notify)?;
+    let models = ModelSettings::default();
+    let models = match &opened {
+        Some(opened) => models.or_suite(&opened.suite),
+        None => models,
+    };
+    let judge = models.judge.as_ref();
+    let orders = orders_of(opened.as_ref(), receiver, &*jobs.files, redactor, judge, notify)?;
     let (mut orders, unknown) = orders.only_for(&sought);
     for finding in &unknown {
         let what = format!("{} cannot run: there is no attack `{}`", finding.id, finding.rule);
         let help = "if a suite defines it, name the suite with -c".to_owned();
-        notify(Notice::Error(what, Some(help)));
+        notify(RequestNotice::Error(what, Some(help)));
     }
     if !work.partial && !unknown.is_empty() {
         return Err(Refusal::AlreadyReported);
@@ -139,6 +150,7 @@ pub(super) async fn prepare_replay(
     OrderRequest { destructive: work.destructive, ..OrderRequest::default() }
         .allow(&mut orders, notify);
     orders.allow_remote = work.allow_remote;
+    orders.prompts.time_limit = time_limit(&work.target);
     let name = work.findings.first().map(|finding| finding.target.clone()).unwrap_or_default();
     let info = new_run_info(request, &name, &orders);
     let ready = PreparedRedteam {
@@ -149,10 +161,15 @@ pub(super) async fn prepare_replay(
         resumed: None,
         reproduction_target: None,
         texts: Vec::new(),
-        models: ModelSettings::default(),
+        models,
     };
     let world = World { stored_auth_only: work.target.stored_auth_only, ..uncached(jobs) };
     Ok(Ready { world, ..Ready::new(jobs, request, info, opened, ready) })
+}
+
+/// How long a target that takes text may think about a message; 0 is no limit, as for MCP servers.
+fn time_limit(wanted: &TargetRequest) -> Option<Duration> {
+    wanted.timeout_ms.filter(|millis| *millis > 0).map(Duration::from_millis)
 }
 
 /// The target, and the suite that defines it, if any.
@@ -160,7 +177,7 @@ async fn target(
     jobs: &Jobs,
     suite: &[SuiteText],
     wanted: &TargetRequest,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<(ChosenTarget, Option<LoadedSuite>), Refusal> {
     let redactor = &jobs.world.redactor;
     let opened = if suite.is_empty() {

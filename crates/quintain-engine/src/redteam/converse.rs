@@ -59,7 +59,7 @@ impl Executor<'_> {
             attempt,
             turns: Mutex::default(),
         };
-        let asker = Asker { answer_sources, target: Some(&partner) };
+        let asker = Asker { answer_sources, target: Some(&partner), repetition: 0 };
         let done = asker.run_rounds(&[conversation], &mut evidence).await.pop();
         self.charge_answers(&evidence);
         self.note_fallbacks(tactic.id(), talk.adversary(self.orders.model.as_ref()), &evidence);
@@ -104,8 +104,11 @@ impl Executor<'_> {
         }
     }
 
-    /// Charges the budget for what a reply cost.
+    /// Charges the budget for what a reply cost, and ends the run if the target does not work any more.
     fn charge(&self, exchange: &Exchange) {
+        if let Some(why) = self.speaker.outage.record(exchange) {
+            self.budget.halt(why);
+        }
         if let Outcome::Reply(reply) = &exchange.outcome {
             self.budget.spend(reply.get("tokenUsage"), reply.get("cost").and_then(Value::as_f64));
         }
@@ -193,7 +196,9 @@ impl Partner<'_> {
             self.turns().push(Turn { after, said, reply: String::new(), session, exchange });
             return Answer::Failed(why);
         };
-        let reaction = reaction(self.attempt, &message.text, &text);
+        let mut said = self.turns().iter().map(|turn| turn.said.clone()).collect::<Vec<_>>();
+        said.push(message.text.clone());
+        let reaction = reaction(self.attempt, &said.join("\n"), &text);
         let (after, said) = (message.after, message.text.clone());
         self.turns().push(Turn { after, said, reply: text.clone(), session, exchange });
         Answer::Reply(TurnReply { text, reaction })
@@ -210,7 +215,8 @@ impl AskTarget for Partner<'_> {
     }
 }
 
-/// How the target reacted: by what the attempt looks for, or else by its words.
+/// How the target reacted: by what the attempt looks for, or else by its words. A text that was said before, perhaps by a
+/// model that leads the conversation, is an echo.
 fn reaction(attempt: &Attempt, said: &str, reply: &str) -> Reaction {
     let sought = &attempt.role;
     let is_shown = !sought.is_empty()

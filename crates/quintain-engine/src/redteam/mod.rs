@@ -15,6 +15,7 @@ mod identity_sessions;
 mod learn;
 mod listener;
 mod observer;
+mod outage;
 mod own_credentials;
 mod own_objects;
 mod plan;
@@ -420,7 +421,9 @@ impl AttackPhase<'_> {
         let orders = self.redteam_run.orders;
         let mut summary = self.tally.finish(started.elapsed(), self.interrupted);
         let knowledge = &surveyed.knowledge;
-        let unreachable = surveyed.unlisted_tools().or_else(|| match self.counts.answers() {
+        let halted = setup.budget.halted().map(str::to_owned);
+        let unreachable = surveyed.unlisted_tools().or(halted);
+        let unreachable = unreachable.or_else(|| match self.counts.answers() {
             (0, 1..) => Some("the target answered no attack".to_owned()),
             _ if is_gone => Some("the target stopped answering during the attack".to_owned()),
             _ => None,

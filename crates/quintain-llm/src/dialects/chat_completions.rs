@@ -169,7 +169,7 @@ impl ChatCompletions {
             self.ask_for(schema, &mut messages, &mut body);
         }
         body.insert("messages".to_owned(), Value::Array(messages));
-        pass_through(&options, "passthrough", &mut body);
+        pass_through(&options, &mut body);
         if traits.reasons {
             body.remove("max_tokens");
         }

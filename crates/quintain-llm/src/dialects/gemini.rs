@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fields::{self, count, merged, number, pass_through, structured, text};
+use super::fields::{self, copy_entries, count, merged, number, pass_through, structured, text};
 use super::gemini_prompt;
 use super::tools;
 use crate::chat::ChatRequest;
@@ -73,7 +73,7 @@ impl Gemini {
         if !system.is_empty() {
             body.insert("system_instruction".to_owned(), json!({"parts": system}));
         }
-        pass_through(&options, "passthrough", &mut body);
+        pass_through(&options, &mut body);
         Ok(Value::Object(body))
     }
 
@@ -102,7 +102,7 @@ impl Gemini {
         if options.get("logprobs").and_then(Value::as_bool) == Some(true) {
             made.insert("responseLogprobs".to_owned(), json!(true));
         }
-        pass_through(options, "generationConfig", &mut made);
+        copy_entries(options, "generationConfig", &mut made);
         if FIXED_SAMPLING.iter().any(|name| self.model.starts_with(name)) {
             for key in [
                 "temperature",

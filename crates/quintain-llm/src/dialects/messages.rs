@@ -101,8 +101,7 @@ impl Messages {
         if !output.is_empty() {
             body.insert("output_config".to_owned(), Value::Object(output));
         }
-        pass_through(&options, "extra_body", &mut body);
-        pass_through(&options, "passthrough", &mut body);
+        pass_through(&options, &mut body);
         if self.streams(request) {
             body.insert("stream".to_owned(), json!(true));
         }

@@ -110,7 +110,7 @@ impl Responses {
             text["verbosity"] = verbosity.clone();
         }
         body.insert("text".to_owned(), text);
-        pass_through(&options, "passthrough", &mut body);
+        pass_through(&options, &mut body);
         if self.streams(request) {
             body.insert("stream".to_owned(), json!(true));
         }

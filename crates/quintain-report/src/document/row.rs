@@ -60,6 +60,10 @@ impl Serialize for Row<'_> {
             CaseStatus::Errored => 2,
         };
         row.serialize_entry("failureReason", &reason)?;
+        if let Some(graded) = &case.graded {
+            row.serialize_entry("findings", &graded.findings)?;
+            row.serialize_entry("metrics", &graded.metrics)?;
+        }
         row.serialize_entry("quintain", &Extra::of(case, self.evidence))?;
         row.end()
     }

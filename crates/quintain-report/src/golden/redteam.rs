@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quintain_evidence::event::{Column, RunInfo};
 use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
-use quintain_evidence::finding::{Accepted, Confidence, Finding, Place, Proof, Severity};
+use quintain_evidence::finding::{Accepted, Confidence, Finding, FindingProof, Place, Severity};
 use quintain_evidence::redteam_report::Silent;
 use quintain_evidence::redteam_report::{
     AttackReport, Chain, DisclosedValue, FileChange, FileChangeKind, Insight, NotRun, PhaseTime,
@@ -50,9 +50,9 @@ fn reply(text: &str) -> Outcome {
     Outcome::says(text)
 }
 
-fn proof(form: &str, what: &str, payload: &str, observations: Vec<Observation>) -> Proof {
+fn proof(form: &str, what: &str, payload: &str, observations: Vec<Observation>) -> FindingProof {
     let call = exchange(json!({"host": payload}), reply(&format!("answer to {payload}")));
-    Proof {
+    FindingProof {
         form: form.into(),
         what: what.into(),
         payload: Some(json!(payload)),
@@ -72,7 +72,7 @@ fn finding(
     severity: Severity,
     place: Place,
     title: &str,
-    proofs: Vec<Proof>,
+    proofs: Vec<FindingProof>,
 ) -> Finding {
     let fingerprint = format!("{:032x}", rule.len() * 1_000 + title.len());
     Finding {
@@ -186,7 +186,7 @@ fn findings() -> Vec<Finding> {
             Severity::Info,
             Place::Server { server: "payments".into() },
             "the server discloses paths in its instructions",
-            vec![Proof {
+            vec![FindingProof {
                 form: "as listed".into(),
                 what: "/home/someone/server.py".into(),
                 payload: None,

@@ -10,7 +10,7 @@ use super::case::Role;
 use super::document::Document;
 use super::loader::{Loader, SuiteFolder};
 use super::{Files, Output, Prompt, PromptBody, Test, TestList, Tests};
-use crate::check::WrittenModel;
+use crate::check::{ModelTask, WrittenModel};
 
 pub(super) const KEYS: [&str; 18] = [
     "$schema",
@@ -204,9 +204,10 @@ impl Loader<'_> {
     }
 }
 
-/// `provider` of `defaultTest` judges if no assertion and no options name a model.
+/// `provider` of `defaultTest` judges if no assertion and no options name a model. One model for each task is no target.
 fn with_fallback_judge(mut test: Test, node: &Node) -> Test {
     test.options.fallback_judge = node.get("provider").and_then(WrittenModel::of);
+    test.provider = test.provider.filter(|provider| !ModelTask::are_keys_of(provider));
     test
 }
 

@@ -25,6 +25,8 @@ pub struct TestList {
     pub store_outputs: bool,
     /// Whether a check needs more of the surface than the tools.
     pub want_survey: bool,
+    /// Whether an assertion asks a model.
+    pub ask_models: bool,
     last: Mutex<Option<(usize, Arc<Test>)>>,
 }
 
@@ -120,6 +122,7 @@ impl TestList {
 
     fn note(&mut self, test: &Test) {
         self.store_outputs |= test.options.store_output_as.is_some();
+        self.ask_models = self.ask_models || !test.models().is_empty();
         self.want_survey |= test.asserts.iter().any(|assert| assert.wants_survey());
     }
 

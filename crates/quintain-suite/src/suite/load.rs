@@ -152,8 +152,13 @@ fn explained(dx: &Diagnostics, files: &dyn Files) -> Diagnostics {
 /// Unknown keys are only warnings in files of promptfoo, which accepts any key and has many that Quintain does
 /// not know.
 fn strictness(name: &str) -> Severity {
+    if is_of_promptfoo(name) { Severity::Warning } else { Severity::Error }
+}
+
+/// Whether a file is one of promptfoo, by its name.
+pub fn is_of_promptfoo(name: &str) -> bool {
     let file = Path::new(name).file_name().and_then(|file| file.to_str()).unwrap_or(name);
-    if file.starts_with("promptfooconfig") { Severity::Warning } else { Severity::Error }
+    file.starts_with("promptfooconfig")
 }
 
 /// The entries of `targets` or `providers` of a document.

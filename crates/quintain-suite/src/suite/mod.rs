@@ -39,7 +39,7 @@ pub use crate::purpose::{Consent, Needed, NotCalled, Purpose};
 pub use crate::target::Target;
 pub use assertion::AssertReader;
 pub use list::TestList;
-pub use load::{Loaded, SuiteFile, load};
+pub use load::{Loaded, SuiteFile, is_of_promptfoo, load};
 pub(crate) use mention::names;
 pub use options::MODEL_KEYS;
 pub use prompt::{Prompt, PromptBody};

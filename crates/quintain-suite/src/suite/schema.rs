@@ -88,7 +88,7 @@ fn suite(redteam: Value) -> Value {
                     "How recorded conversations are graded: failIf, allow, deny, trusted, router, surface",
                 ),
             ),
-            ("metrics", any("Metrics that score recorded conversations")),
+            ("metrics", any("Metrics that score every case, and recorded conversations")),
             ("judge", any("The model that judges outputs for assertions")),
             ("assertionTemplates", map("Reusable assertions: `$ref: '#/assertionTemplates/NAME'`")),
             ("nunjucksFilters", map_of("Template filters, each a JavaScript file", text(""))),

@@ -3,7 +3,7 @@
 use quintain_engine::Policy;
 use quintain_engine::World;
 use quintain_engine::jobs::{
-    Jobs, Notice, PreparedRun, Refusal, RunError, RunHandle, RunOutcome, RunRequest, Work,
+    Jobs, PreparedRun, Refusal, RequestNotice, RunError, RunHandle, RunOutcome, RunRequest, Work,
 };
 use quintain_engine::masked::MaskedEvent;
 use quintain_engine::models;
@@ -49,7 +49,7 @@ pub(super) async fn prepare(
     app: &App,
 ) -> Result<PreparedRun, Refusal> {
     let mut stop = app.stop.clone();
-    let mut notify = |notice: Notice<'_>| show_notice(notice, app);
+    let mut notify = |notice: RequestNotice<'_>| show_notice(notice, app);
     tokio::select! {
         prepared = jobs.prepare(request, &mut notify) => prepared,
         Ok(_) = stop.wait_for(|stopped| *stopped) => Err(Refusal::Cancelled),
@@ -57,11 +57,11 @@ pub(super) async fn prepare(
 }
 
 /// Prints a warning or an error about a request.
-pub(super) fn show_notice(notice: Notice<'_>, app: &App) {
+pub(super) fn show_notice(notice: RequestNotice<'_>, app: &App) {
     match notice {
-        Notice::Diagnostics(sources, diagnostics) => suite::show(sources, diagnostics, app),
-        Notice::Warning(text) => app.console.warn(&text),
-        Notice::Error(what, help) => app.console.error(&what, help.as_deref()),
+        RequestNotice::Diagnostics(sources, diagnostics) => suite::show(sources, diagnostics, app),
+        RequestNotice::Warning(text) => app.console.warn(&text),
+        RequestNotice::Error(what, help) => app.console.error(&what, help.as_deref()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use quintain_engine::jobs::{Notice, Work};
+use quintain_engine::jobs::{RequestNotice, Work};
 use quintain_engine::store::RunState;
 use quintain_evidence::event::Event;
 
@@ -42,7 +42,7 @@ async fn a_request_is_cancelled_while_its_suite_is_loaded() {
     suite["tests"] = "file://tests.py".into();
     work.suite[0].text = suite.to_string().into();
     let jobs = place.jobs();
-    let mut ignored = |_: Notice<'_>| {};
+    let mut ignored = |_: RequestNotice<'_>| {};
     let started = async {
         while !folder.join("pid").exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;

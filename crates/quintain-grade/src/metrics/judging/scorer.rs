@@ -164,6 +164,10 @@ pub(in crate::metrics) fn judged_or(
 }
 
 impl Scorer for JudgedScorer {
+    fn needs_judge(&self) -> bool {
+        self.alone.is_none() && self.settings.model().is_none()
+    }
+
     fn next(&self, input: &MetricInput<'_>, rounds: &Rounds) -> Next<Measured> {
         let is_wanted = self.settings.is_wanted(input.judge);
         if let Some(alone) = self.alone.as_ref().filter(|_| !is_wanted) {

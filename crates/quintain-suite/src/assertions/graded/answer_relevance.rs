@@ -66,7 +66,7 @@ impl AnswerRelevance {
         if scene.prompt.is_empty() {
             return error("answer-relevance assertion type must have a prompt");
         }
-        let prompt = match self.judge.rubric_prompt(scene.test) {
+        let prompt = match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = rubric::only([("answer", rubric::parsed(output))]);
                 rubric::render(scene.templates, own, vars)?

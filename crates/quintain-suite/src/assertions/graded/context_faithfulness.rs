@@ -63,7 +63,9 @@ struct ContextFaithfulness {
 impl ContextFaithfulness {
     /// One of the user's two prompts.
     fn own<'a>(&'a self, scene: &Scene<'a>, at: usize) -> Result<Option<&'a Value>, Box<Verdict>> {
-        let Some(own) = self.judge.rubric_prompt(scene.test) else { return Ok(None) };
+        let Some(own) = self.judge.rubric_prompt(scene.test, scene.templates)? else {
+            return Ok(None);
+        };
         let Value::Array(prompts) = own else {
             return error("rubricPrompt must be an array");
         };

@@ -67,7 +67,7 @@ struct ContextRecall {
 impl ContextRecall {
     fn prompt(&self, scene: &Scene<'_>, context: &Context) -> Result<String, Box<Verdict>> {
         let truth = self.truth.get(scene)?;
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = [
                     ("context", context.text().into()),

@@ -65,7 +65,7 @@ impl ContextRelevance {
         query: &str,
         context: &Context,
     ) -> Result<String, Box<Verdict>> {
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = [("context", context.text().into()), ("query", query.into())];
                 rubric::render(scene.templates, own, rubric::only(vars))

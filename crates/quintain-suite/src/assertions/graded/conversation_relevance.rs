@@ -75,7 +75,7 @@ struct ConversationRelevance {
 
 impl ConversationRelevance {
     fn prompt(&self, scene: &Scene<'_>, turns: &[Value]) -> Result<String, Box<Verdict>> {
-        if let Some(own) = self.judge.rubric_prompt(scene.test) {
+        if let Some(own) = self.judge.rubric_prompt(scene.test, scene.templates)? {
             let vars = rubric::with(scene.vars, [("messages", Value::Array(turns.to_vec()))]);
             return rubric::render_text(scene.templates, own, &vars);
         }

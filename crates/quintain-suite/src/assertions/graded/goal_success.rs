@@ -68,7 +68,7 @@ impl GoalSuccess {
     fn prompt(&self, scene: &Scene<'_>, goal: &str) -> Result<String, Box<Verdict>> {
         let steps = summary(&trace(scene, &self.judge.kind)?);
         let output = scene.text();
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = [
                     ("goal", goal.into()),

@@ -2,11 +2,12 @@
 //! has a verdict.
 
 use quintain_content::text::{fence, js};
+use quintain_evidence::code::Code;
 use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{ModelQuestion, ModelRequest, ModelRole, Question};
 use quintain_evidence::verdict::Verdict;
 use quintain_judge::options::JudgeOptions;
-use quintain_source::{Diagnostic, Node};
+use quintain_source::{Diagnostic, Node, Nunjucks};
 use serde_json::Value;
 
 use super::careful::{self, Criterion};
@@ -14,7 +15,7 @@ use super::failure::error;
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use crate::check::{Check, ModelTask, Scene, Spec, Test, WrittenModel};
-use crate::rubric_prompt;
+use crate::rubric_prompt::{self, RubricPrompt};
 
 /// The common options of an assertion that asks a judge.
 pub(super) struct Judge {
@@ -23,7 +24,7 @@ pub(super) struct Judge {
     pub(super) negated: bool,
     pub(super) threshold: Option<f64>,
     provider: Option<WrittenModel>,
-    rubric_prompt: Option<Value>,
+    rubric_prompt: Option<RubricPrompt>,
     /// `judge`: asks more carefully than promptfoo does.
     pub(super) protocol: Option<JudgeOptions>,
 }
@@ -90,6 +91,10 @@ impl<T: Graded> Check for Asking<T> {
         true
     }
 
+    fn code(&self) -> Option<Code> {
+        self.0.judge().rubric_prompt.as_ref()?.code().cloned()
+    }
+
     fn model_tasks(&self) -> &'static [ModelTask] {
         self.0.tasks()
     }
@@ -139,9 +144,24 @@ impl Judge {
     }
 
     /// The user's own prompt: that of the assertion, or of the options of the test.
-    pub(super) fn rubric_prompt<'a>(&'a self, test: &'a Test) -> Option<&'a Value> {
-        let own = self.rubric_prompt.as_ref().filter(|prompt| !is_empty(prompt));
-        own.or_else(|| test.options.rubric_prompt.as_ref().filter(|prompt| !is_empty(prompt)))
+    ///
+    /// # Errors
+    /// If the function that returns it throws.
+    pub(super) fn rubric_prompt<'a>(
+        &'a self,
+        test: &'a Test,
+        templates: &Nunjucks,
+    ) -> Result<Option<&'a Value>, Box<Verdict>> {
+        let value = |prompt: &'a RubricPrompt| {
+            prompt.value(templates).or_else(|why| error(format!("rubricPrompt: {why}")))
+        };
+        for prompt in [&self.rubric_prompt, &test.options.rubric_prompt].into_iter().flatten() {
+            let value = value(prompt)?;
+            if !is_empty(value) {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
     }
 
     /// A question for the model that the suite names for this task.
@@ -158,6 +178,7 @@ impl Judge {
             model: model.map(|named| named.value),
             request,
             sample: 0,
+            repetition: 0,
         }))
     }
 
@@ -176,7 +197,7 @@ impl Judge {
         shown: &str,
     ) -> Result<String, Box<Verdict>> {
         let output = scene.text();
-        let Some(own) = self.rubric_prompt(scene.test) else {
+        let Some(own) = self.rubric_prompt(scene.test, scene.templates)? else {
             return Ok(default.fill(&[
                 ("input", &fence::quote(scene.prompt)),
                 (name, shown),

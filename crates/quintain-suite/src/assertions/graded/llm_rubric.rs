@@ -69,7 +69,7 @@ impl RubricCheck {
         let rubric = self.rubric.get(scene)?;
         let rubric = if js::is_falsy(&rubric) { Value::from("") } else { rubric.into_owned() };
         let output = scene.text();
-        if let Some(own) = self.judge.rubric_prompt(scene.test) {
+        if let Some(own) = self.judge.rubric_prompt(scene.test, scene.templates)? {
             let output = rubric::parsed(&output);
             let vars = rubric::with(scene.vars, [("output", output), ("rubric", rubric)]);
             return rubric::render(scene.templates, own, vars);

@@ -58,7 +58,7 @@ impl SearchRubric {
     fn prompt(&self, scene: &Scene<'_>) -> Result<String, Box<Verdict>> {
         let rubric = self.rubric.get(scene)?;
         let output = as_text(&scene.response.output);
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let (output, rubric) = (rubric::parsed(&output), rubric.into_owned().into());
                 let vars = rubric::with(scene.vars, [("output", output), ("rubric", rubric)]);

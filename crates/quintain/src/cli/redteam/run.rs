@@ -204,7 +204,11 @@ fn judged(
         return args.fail_exit_code.map_or(Exit::Failed, Exit::FailedWith);
     }
     if let Some(why) = &report.unreachable {
-        let help = "check the target with `quintain inspect`, then start the run again";
+        let help = match (report.takes_text, is_stored) {
+            (true, true) => "check the target, then resume with `quintain redteam run --resume`",
+            (true, false) => "check the target, then start the run again",
+            (false, _) => "check the target with `quintain inspect`, then start the run again",
+        };
         app.console.error(&format!("the run is incomplete: {why}"), Some(help));
         return Exit::Unreachable;
     }
@@ -219,6 +223,17 @@ fn judged(
             "increase --budget-seconds, or find out why the target does not respond"
         };
         app.console.error(&format!("nothing was attacked: {why}"), Some(help));
+        return Exit::Unreachable;
+    }
+    let left: usize = report.attacks.iter().map(|attack| attack.left_out).sum();
+    if let (true, Some(why)) = (left > 0, &report.cut_short) {
+        let trials = if left == 1 { "1 trial" } else { &format!("{left} trials") };
+        let help = if is_stored {
+            "resume with `quintain redteam run --resume`, or start a new run with a higher limit"
+        } else {
+            "start a new run with a higher limit"
+        };
+        app.console.error(&format!("the run is incomplete, {trials} left: {why}"), Some(help));
         return Exit::Unreachable;
     }
     if report.attacks.iter().all(|attack| attack.trials == 0) {
