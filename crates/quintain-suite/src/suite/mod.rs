@@ -4,7 +4,6 @@ mod assertion;
 mod auth;
 mod case;
 mod cases;
-mod csv;
 mod declared;
 mod derived;
 mod document;

@@ -6,10 +6,10 @@ use std::path::Path;
 use quintain_source::{Diagnostic, Fields, Node, NodeKind, Nunjucks, Span};
 use serde_json::Value;
 
-use super::csv::Records;
 use super::loader::{Loader, Place, is_pattern, suffix_of};
 use super::{Prompt, PromptBody};
 use crate::files::{FileValue, language_of, split_function};
+use quintain_source::csv::Records;
 
 /// A text with one of these suffixes may be a file path without `file://`.
 const SUFFIXES: [&str; 15] = [

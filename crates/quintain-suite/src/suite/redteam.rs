@@ -6,8 +6,8 @@ use std::path::Path as FilePath;
 use quintain_evidence::redteam_node::DEFINITION;
 use quintain_source::{Key, Node, NodeKind};
 
-use super::csv::Records;
 use super::loader::{Loader, Place, suffix_of};
+use quintain_source::csv::Records;
 
 impl Loader<'_> {
     /// `redteam`, with references replaced by the content of the files.
