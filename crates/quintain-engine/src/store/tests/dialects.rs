@@ -105,8 +105,7 @@ fn postgresql_understands_every_statement_and_the_migration() {
         return;
     };
     server.run("fresh", &script(&[schema::TABLES, schema::THIRD, schema::FOURTH, schema::FIFTH]));
-    let upgraded =
-        [VERSION_2, migration::RENAME, schema::THIRD, schema::FOURTH, schema::FIFTH];
+    let upgraded = [VERSION_2, migration::RENAME, schema::THIRD, schema::FOURTH, schema::FIFTH];
     server.run("upgraded", &script(&upgraded));
     let third = [schema::TABLES, schema::THIRD, schema::FOURTH, schema::FIFTH, VERSION_3];
     let fourth = [migration::REPLACE, schema::FOURTH, migration::REFILL, schema::FIFTH];
