@@ -1,12 +1,15 @@
 //! What all connections share: settings, jobs, the store, and what principals configured.
 
 pub mod confirm;
+pub mod converters;
 pub mod credentials;
 pub mod entities;
 pub mod generator;
 pub mod id;
+pub mod orchestrator;
 
 pub mod policy;
+pub mod results;
 
 pub mod runs;
 pub mod settings;
