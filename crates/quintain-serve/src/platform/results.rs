@@ -2,7 +2,7 @@
 //! is below a key `untrusted`.
 
 use futures_util::TryStreamExt as _;
-use quintain_engine::store::{Run, RunKind};
+use quintain_engine::store::{EntityKind, Run, RunFilter, RunKind};
 use quintain_evidence::finding::Finding;
 use quintain_evidence::result::{CaseResult, CaseStatus};
 use quintain_evidence::tally::Summary;
@@ -12,9 +12,14 @@ use serde_json::{Value, json};
 
 use super::Platform;
 use crate::error::{ErrorCode, ToolError};
+use crate::principal::Principal;
 
 /// Maximum length of a text of a target in a list.
 const EXCERPT: usize = 500;
+/// Runs among which a finding is looked for.
+const RUNS: usize = 200;
+/// Minimum length of the beginning of a fingerprint.
+const MIN_DIGITS: usize = 4;
 
 /// The counts of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -194,6 +199,42 @@ impl Platform {
             }
         }
         Ok(kept)
+    }
+
+    /// A finding of a principal by its id or the beginning of its fingerprint, with the latest run that has it.
+    pub async fn found_finding(
+        &self,
+        principal: &Principal,
+        wanted: &str,
+    ) -> Result<(Run, Finding), ToolError> {
+        let digits = wanted.strip_prefix("F-").unwrap_or(wanted);
+        let missing =
+            || ToolError::new(ErrorCode::NotFound, format!("there is no finding `{wanted}`"));
+        if digits.len() < MIN_DIGITS {
+            return Err(missing());
+        }
+        let filter = RunFilter {
+            owner: Some(principal.owner.clone()),
+            limit: Some(RUNS),
+            ..RunFilter::default()
+        };
+        for run in self.store.runs(&filter).await? {
+            if let Some(finding) = self.store.finding(&run, digits).await? {
+                return Ok((run, finding));
+            }
+        }
+        Err(missing())
+    }
+
+    /// What the principal said about a finding.
+    pub async fn mark_of(
+        &self,
+        principal: &Principal,
+        finding: &Finding,
+    ) -> Result<Option<Value>, ToolError> {
+        let kind = EntityKind::Mark;
+        let mark = self.store.entity(&principal.owner, kind, &finding.fingerprint).await?;
+        Ok(mark.map(|mark| mark.body))
     }
 
     /// A run as a report in a format.

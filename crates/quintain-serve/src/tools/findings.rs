@@ -10,16 +10,12 @@ use quintain_redteam::orders::Destructive;
 use serde_json::{Value, json};
 
 use super::definition::*;
-use crate::platform::Platform;
 use crate::platform::orchestrator::TAG;
 use crate::platform::results::{finding_json, wilson};
 use crate::platform::runs::NewJob;
 use crate::platform::suite::{self, Attack};
-use crate::principal::{Group, Principal};
-use crate::tool::{Call, ErrorCode, Reply, ToolError};
-
-/// Runs among which a finding is looked for.
-const RUNS: usize = 200;
+use crate::principal::Group;
+use crate::tool::{Call, Reply, ToolError};
 
 tools! {
     CompareRuns = {
@@ -96,30 +92,6 @@ tools! {
     call: mark;
 }
 
-/// A finding of a principal, with its run: the latest one that has it.
-pub(super) async fn found(
-    platform: &Platform,
-    principal: &Principal,
-    wanted: &str,
-) -> Result<(Run, Finding), ToolError> {
-    let digits = wanted.strip_prefix("F-").unwrap_or(wanted);
-    let missing = || ToolError::new(ErrorCode::NotFound, format!("there is no finding `{wanted}`"));
-    if digits.len() < 4 {
-        return Err(missing());
-    }
-    let filter = quintain_engine::store::RunFilter {
-        owner: Some(principal.owner.clone()),
-        limit: Some(RUNS),
-        ..Default::default()
-    };
-    for run in platform.store.runs(&filter).await? {
-        if let Some(finding) = platform.store.finding(&run, digits).await? {
-            return Ok((run, finding));
-        }
-    }
-    Err(missing())
-}
-
 async fn compare(call: Call<'_>) -> Result<Reply, ToolError> {
     let Call { platform, principal, arguments, .. } = call;
     let arguments = Arguments(arguments);
@@ -181,7 +153,8 @@ fn two_proportions((a, n): (usize, usize), (b, m): (usize, usize)) -> f64 {
 async fn replay(call: Call<'_>) -> Result<Reply, ToolError> {
     let Call { platform, principal, host, arguments } = call;
     let arguments = Arguments(arguments);
-    let (run, finding) = found(platform, principal, arguments.required("finding_id")).await?;
+    let (run, finding) =
+        platform.found_finding(principal, arguments.required("finding_id")).await?;
     let info = platform.store.info(&run).await?;
     let orchestrator = info.tags.get(TAG).cloned().unwrap_or_default();
     let entity = platform.entity(principal, EntityKind::Orchestrator, &orchestrator).await?;
@@ -228,7 +201,7 @@ async fn replay(call: Call<'_>) -> Result<Reply, ToolError> {
 async fn mark(call: Call<'_>) -> Result<Reply, ToolError> {
     let Call { platform, principal, arguments, .. } = call;
     let arguments = Arguments(arguments);
-    let (_, finding) = found(platform, principal, arguments.required("finding_id")).await?;
+    let (_, finding) = platform.found_finding(principal, arguments.required("finding_id")).await?;
     let body = json!({"verdict": arguments.text("verdict"), "note": arguments.text("note")});
     let kind = EntityKind::Mark;
     let fingerprint = &finding.fingerprint;

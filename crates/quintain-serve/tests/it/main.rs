@@ -3,4 +3,5 @@
 mod hostile;
 mod journey;
 mod registry;
+mod resources;
 mod support;
