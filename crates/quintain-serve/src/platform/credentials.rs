@@ -57,12 +57,11 @@ impl Credentials {
         } else {
             all.insert(id.to_owned(), hidden);
         }
-        match &self.folder {
-            Some(folder) => write(folder, owner, &all).map_err(|error| failed(&error)),
-            None => {
-                memory.insert(owner.to_owned(), all);
-                Ok(())
-            }
+        if let Some(folder) = &self.folder {
+            write(folder, owner, &all).map_err(|error| failed(&error))
+        } else {
+            memory.insert(owner.to_owned(), all);
+            Ok(())
         }
     }
 

@@ -14,7 +14,7 @@ pub fn new_id(prefix: &str) -> String {
     let time = (0..10).rev().map(|at| millis >> (at * 5));
     let mut id = format!("{prefix}_");
     id.extend(time.map(digit));
-    id.extend(letters(16).chars());
+    id.push_str(&letters(16));
     id
 }
 

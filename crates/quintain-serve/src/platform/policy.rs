@@ -57,7 +57,7 @@ impl Platform {
                 );
             }
             if let Access::Only(list) = &self.settings.allow_commands
-                && !list.iter().any(|known| *known == command)
+                && !list.contains(&command)
             {
                 return refused(
                     format!("the command `{command}` is not in `serve.allowCommands`"),

@@ -159,22 +159,21 @@ impl Platform {
     /// The counts of a run; of one that has not ended, those so far.
     pub async fn counts(&self, run: &Run) -> Result<(Counts, Option<Summary>), ToolError> {
         let summary = self.store.summary(run).await?;
-        let counts = match &summary {
-            Some(summary) => Counts::of(summary),
-            None => {
-                let mut counts = Counts::default();
-                for case in self.store.finished(run).await? {
-                    match case.status {
-                        CaseStatus::Passed => counts.attempts += 1,
-                        CaseStatus::Failed => {
-                            counts.attempts += 1;
-                            counts.hits += 1;
-                        }
-                        CaseStatus::Errored => counts.errors += 1,
+        let counts = if let Some(summary) = &summary {
+            Counts::of(summary)
+        } else {
+            let mut counts = Counts::default();
+            for case in self.store.finished(run).await? {
+                match case.status {
+                    CaseStatus::Passed => counts.attempts += 1,
+                    CaseStatus::Failed => {
+                        counts.attempts += 1;
+                        counts.hits += 1;
                     }
+                    CaseStatus::Errored => counts.errors += 1,
                 }
-                counts
             }
+            counts
         };
         Ok((counts, summary))
     }

@@ -84,9 +84,9 @@ impl ActiveRuns {
                 return false;
             }
             if now {
-                run.cancel.abort()
+                run.cancel.abort();
             } else {
-                run.cancel.stop()
+                run.cancel.stop();
             }
             true
         })

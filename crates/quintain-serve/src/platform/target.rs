@@ -66,12 +66,11 @@ impl Platform {
             sessions.close().await;
             Ok(surfaces)
         };
-        match tokio::time::timeout(limit, listed).await {
-            Ok(listed) => listed,
-            Err(_) => {
-                let what = format!("the target did not answer within {} s", limit.as_secs());
-                Err(ToolError::new(ErrorCode::Timeout, what))
-            }
+        if let Ok(listed) = tokio::time::timeout(limit, listed).await {
+            listed
+        } else {
+            let what = format!("the target did not answer within {} s", limit.as_secs());
+            Err(ToolError::new(ErrorCode::Timeout, what))
         }
     }
 }

@@ -3,7 +3,9 @@
 use quintain_redteam::strategies::{self, Receiver, StrategyKind};
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{
+    Arguments, READ, flag, number, object, page_of, paged, reading, shape, tools,
+};
 use crate::platform::converters;
 use crate::principal::Group;
 use crate::tool::{Call, Reply, ToolError};

@@ -6,7 +6,9 @@ use quintain_engine::store::{Entity, EntityKind};
 use serde_json::{Value, json};
 
 use super::datasets::{dataset_json, dataset_schema};
-use super::definition::*;
+use super::definition::{
+    Arguments, WRITE, flag, id, number, object, one_of, shape, text, tools, writing,
+};
 use crate::datasets::{Dataset, Entry, Format, ImportOptions, import};
 use crate::platform::orchestrator::dataset_of;
 use crate::platform::{Platform, converters};
@@ -150,15 +152,12 @@ async fn read(
         })?;
         return imported(&bytes, path, arguments);
     }
-    let names: Vec<String> = match source["resource_uri"].as_str() {
-        Some(uri) => {
-            let path = uri.split_once("://").map_or(uri, |(_, path)| path);
-            vec![path.strip_prefix("datasets/").unwrap_or(path).to_owned()]
-        }
-        None => {
-            let names = source["combine"].as_array().into_iter().flatten();
-            names.filter_map(|one| Some(one.as_str()?.to_owned())).collect()
-        }
+    let names: Vec<String> = if let Some(uri) = source["resource_uri"].as_str() {
+        let path = uri.split_once("://").map_or(uri, |(_, path)| path);
+        vec![path.strip_prefix("datasets/").unwrap_or(path).to_owned()]
+    } else {
+        let names = source["combine"].as_array().into_iter().flatten();
+        names.filter_map(|one| Some(one.as_str()?.to_owned())).collect()
     };
     let mut entries: Vec<Entry> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -233,7 +232,7 @@ async fn transform(call: Call<'_>) -> Result<Reply, ToolError> {
     let mut dataset = platform.dataset(principal, arguments.required("dataset_id")).await?;
     let tactics = converters::read(&arguments.list("converters"))?;
     let seed = arguments.number("seed", 0);
-    let names: Vec<&str> = tactics.iter().map(|tactic| tactic.id()).collect();
+    let names: Vec<&str> = tactics.iter().map(quintain_redteam::strategies::Tactic::id).collect();
     let mut made = Vec::new();
     for entry in &dataset.entries {
         let Some(value) = converters::apply(&entry.value, &tactics, seed)?.pop() else { continue };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::definition::*;
+use super::definition::{CONTACT, READ, flag, object, reading, shape, tools, writing};
 use super::list_generators::{generator_json, generator_schema};
 use super::test_generator;
 use crate::platform::generator::{Generator, check_body};
@@ -122,7 +122,7 @@ async fn validate(call: Call<'_>) -> Result<Reply, ToolError> {
     if issues.is_empty() && draft.is_mcp() {
         match call.platform.opened_target(call.principal, &draft).await {
             Err(error) if error.code == ErrorCode::InvalidConfiguration => {
-                issues.push(error.message)
+                issues.push(error.message);
             }
             _ => {}
         }

@@ -3,7 +3,10 @@
 use quintain_engine::store::EntityKind;
 use serde_json::{Map, Value, json};
 
-use super::definition::*;
+use super::definition::{
+    Arguments, READ, WRITE, flag, id, named_list, number, object, one_of, reading, shape, text,
+    texts, tools, writing,
+};
 use super::list_orchestrators::{orchestrator_schema, shown_orchestrator};
 use super::start_orchestrator;
 use super::update_generator::merge;

@@ -3,7 +3,9 @@
 use quintain_engine::store::EntityKind;
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{
+    Arguments, READ, id, object, one_of, page_of, paged, reading, shape, text, tools,
+};
 use crate::datasets::{Dataset, builtin};
 use crate::platform::orchestrator::dataset_of;
 use crate::platform::results::shown;

@@ -3,7 +3,7 @@
 use quintain_engine::store::EntityKind;
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{Arguments, DELETE, flag, id, object, shape, tools, writing};
 use crate::platform::confirm::confirm_deletion;
 use crate::platform::credentials::Hidden;
 use crate::platform::orchestrator::TAG;

@@ -7,7 +7,7 @@ use quintain_engine::models::ModelSettings;
 use quintain_evidence::event::Event;
 use serde_json::{Map, Value, json};
 
-use super::definition::*;
+use super::definition::{Arguments, CONTACT, id, object, shape, text, tools, writing};
 use crate::platform::generator::Generator;
 use crate::platform::runs::NewJob;
 use crate::principal::Group;
@@ -71,15 +71,12 @@ async fn grade(call: Call<'_>) -> Result<Reply, ToolError> {
     let mut success = true;
     let mut each = |event: &Event| {
         let Event::Case(case) = event else { return };
-        match &case.graded {
-            Some(graded) => {
-                success &= graded.success;
-                traces.push(serde_json::to_value(graded).unwrap_or_default());
-            }
-            None => {
-                success = false;
-                traces.push(json!({"success": false, "error": case.error}));
-            }
+        if let Some(graded) = &case.graded {
+            success &= graded.success;
+            traces.push(serde_json::to_value(graded).unwrap_or_default());
+        } else {
+            success = false;
+            traces.push(json!({"success": false, "error": case.error}));
         }
     };
     let generators: Vec<&Generator> = judge.iter().collect();

@@ -9,7 +9,10 @@ use quintain_evidence::run_diff::diff;
 use quintain_redteam::orders::Destructive;
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{
+    ATTACK, Arguments, READ, WRITE, flag, id, number, object, one_of, reading, shape, tools,
+    writing,
+};
 use crate::platform::orchestrator::TAG;
 use crate::platform::results::{finding_json, wilson};
 use crate::platform::runs::NewJob;

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 use super::create_dataset::store;
 use super::datasets::{dataset_json, dataset_schema};
-use super::definition::*;
+use super::definition::{
+    Arguments, CONTACT, flag, id, number, object, shape, texts, tools, writing,
+};
 use crate::datasets::{Dataset, Entry};
 use crate::platform::orchestrator::dataset_of;
 use crate::principal::Group;

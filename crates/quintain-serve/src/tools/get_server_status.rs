@@ -3,7 +3,7 @@
 use quintain_engine::store::EntityKind;
 use serde_json::json;
 
-use super::definition::*;
+use super::definition::{READ, object, reading, shape, tools};
 use crate::principal::Group;
 use crate::tool::{Call, Reply, ToolError};
 

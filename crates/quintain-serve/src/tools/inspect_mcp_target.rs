@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::definition::*;
+use super::definition::{
+    Arguments, CONTACT, READ, flag, id, number, object, reading, shape, text, tools, writing,
+};
 use crate::platform::generator::{OWN_TYPES, providers};
 use crate::platform::results::shown;
 use crate::principal::Group;

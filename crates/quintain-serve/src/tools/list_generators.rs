@@ -3,7 +3,9 @@
 use quintain_engine::store::{Entity, EntityKind};
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{
+    Arguments, READ, flag, id, object, one_of, page_of, paged, reading, shape, text, tools,
+};
 use crate::principal::Group;
 use crate::tool::{Call, Reply, ToolError};
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 use quintain_engine::store::{Entity, EntityKind};
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{
+    Arguments, READ, flag, id, number, object, one_of, page_of, paged, reading, shape, tools,
+};
 use crate::platform::Platform;
 use crate::platform::orchestrator::{TAG, TYPES, status};
 use crate::principal::{Group, Principal};
@@ -101,9 +103,7 @@ pub(super) async fn shown_orchestrator(
     if let Some(live) = &live {
         if !live.is_ended {
             status = "running";
-        } else if failure.is_some()
-            && latest.is_none_or(|run| crate::platform::runs::is_under_way(run))
-        {
+        } else if failure.is_some() && latest.is_none_or(crate::platform::runs::is_under_way) {
             status = "failed";
         }
     }
@@ -112,10 +112,13 @@ pub(super) async fn shown_orchestrator(
             let (counts, _) = platform.counts(run).await?;
             let done = counts.attempts + counts.errors;
             let stored = json!({"done": done, "total": null, "hits": counts.hits, "errors": counts.errors, "phase": null});
-            let progress = live.as_ref().filter(|live| !live.is_ended).map(|live| live.as_json());
+            let progress = live
+                .as_ref()
+                .filter(|live| !live.is_ended)
+                .map(super::super::platform::runs::RunProgress::as_json);
             (Some(counts.as_json()), Some(progress.unwrap_or(stored)))
         }
-        None => (None, live.as_ref().map(|live| live.as_json())),
+        None => (None, live.as_ref().map(super::super::platform::runs::RunProgress::as_json)),
     };
     let run_id = latest.map(|run| run.id.as_str()).or(wanted);
     Ok(json!({

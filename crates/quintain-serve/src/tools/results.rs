@@ -6,7 +6,9 @@ use quintain_evidence::finding::Severity;
 use quintain_evidence::result::CaseStatus;
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{
+    Arguments, READ, WRITE, flag, id, number, object, one_of, paged, reading, shape, tools, writing,
+};
 use crate::platform::Platform;
 use crate::platform::orchestrator::TAG;
 use crate::platform::results::{case_json, finding_json, is_attack, shown};
@@ -214,18 +216,15 @@ async fn results(call: Call<'_>) -> Result<Reply, ToolError> {
     );
     text.truncate(text.floor_char_boundary(2_000));
     let mut links = vec![(uri, "application/json")];
-    match arguments.text("format") {
-        Some(format @ ("csv" | "html")) => {
-            let report = platform.report(&run, format).await?;
-            let uri = format!("quintain://results/{orchestrator}/{}/{format}", run.id);
-            structured["resource_link"] = json!(uri);
-            let mime = if format == "csv" { "text/csv" } else { "text/html" };
-            if report.len() <= INLINE {
-                structured["report"] = json!(report);
-            }
-            links.push((uri, mime));
+    if let Some(format @ ("csv" | "html")) = arguments.text("format") {
+        let report = platform.report(&run, format).await?;
+        let uri = format!("quintain://results/{orchestrator}/{}/{format}", run.id);
+        structured["resource_link"] = json!(uri);
+        let mime = if format == "csv" { "text/csv" } else { "text/html" };
+        if report.len() <= INLINE {
+            structured["report"] = json!(report);
         }
-        _ => {}
+        links.push((uri, mime));
     }
     if structured.to_string().len() > 4 * INLINE {
         structured["items"] = json!([]);

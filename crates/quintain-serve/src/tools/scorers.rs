@@ -8,7 +8,9 @@ use quintain_evidence::event::Event;
 use quintain_suite::assertions;
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{
+    Arguments, READ, flag, id, object, page_of, paged, reading, shape, tools, writing,
+};
 use crate::platform::generator::Generator;
 use crate::platform::orchestrator::scorer;
 use crate::platform::results::shown;

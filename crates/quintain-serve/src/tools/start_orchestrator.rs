@@ -6,7 +6,9 @@ use std::time::Duration;
 use quintain_engine::store::EntityKind;
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{
+    ATTACK, Arguments, WRITE, flag, id, object, one_of, shape, text, tools, writing,
+};
 use super::list_orchestrators::shown_orchestrator;
 use crate::host::Host;
 use crate::platform::Platform;

@@ -8,7 +8,9 @@ use quintain_evidence::event::Event;
 use quintain_evidence::result::CaseStatus;
 use serde_json::{Value, json};
 
-use super::definition::*;
+use super::definition::{
+    Arguments, CONTACT, flag, id, number, object, shape, texts, tools, writing,
+};
 use crate::host::Host;
 use crate::platform::Platform;
 use crate::platform::generator::Generator;

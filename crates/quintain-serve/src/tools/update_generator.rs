@@ -4,7 +4,7 @@ use quintain_engine::store::EntityKind;
 use serde_json::{Value, json};
 
 use super::create_generator::properties;
-use super::definition::*;
+use super::definition::{Arguments, WRITE, flag, id, object, text, tools, writing};
 use super::list_generators::{generator_json, generator_schema};
 use super::test_generator;
 use crate::platform::credentials::reveal;
