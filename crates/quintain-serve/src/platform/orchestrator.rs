@@ -457,10 +457,9 @@ pub fn status(body: &Value, run: Option<&Run>) -> &'static str {
     let Some(run) = run else { return "pending" };
     match run.state {
         RunState::Queued | RunState::Running => "running",
-        RunState::Died => "paused",
         RunState::Ended(RunEnd::Finished | RunEnd::LimitReached) => "completed",
         RunState::Ended(RunEnd::Failed) => "failed",
         RunState::Ended(RunEnd::Interrupted) if body["stopped"] == json!(run.id) => "cancelled",
-        RunState::Ended(RunEnd::Interrupted) => "paused",
+        RunState::Died | RunState::Ended(RunEnd::Interrupted) => "paused",
     }
 }

@@ -201,7 +201,8 @@ async fn create(call: Call<'_>) -> Result<Reply, ToolError> {
         let confirm = arguments.flag("confirm", false);
         let run =
             start_orchestrator::start(platform, principal, host, &entity.id, None, confirm).await?;
-        summary += &format!("; started {run}");
+        summary.push_str("; started ");
+        summary.push_str(&run);
     }
     let entity = platform.entity(principal, kind, &entity.id).await?;
     let mut shown = shown_orchestrator(platform, principal, &entity).await?;

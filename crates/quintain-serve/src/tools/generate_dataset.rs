@@ -142,7 +142,7 @@ fn entry((at, test): (usize, &Value)) -> Option<Entry> {
     let value = prompt.as_str().map_or_else(|| prompt.to_string(), str::to_owned);
     let mut entry = Entry::new(value);
     entry.id = format!("attempt-{:03}", at + 1);
-    entry.data_type = "tool_call".to_owned();
+    "tool_call".clone_into(&mut entry.data_type);
     let category = test["metadata"]["pluginId"].as_str()?;
     entry.harm_categories = vec![category.to_owned()];
     entry.metadata.insert("assert".to_owned(), test["assert"].clone());
