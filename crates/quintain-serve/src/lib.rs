@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod datasets;
+pub mod error;
 pub mod host;
 pub mod platform;
 pub mod principal;

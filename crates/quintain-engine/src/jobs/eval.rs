@@ -372,7 +372,7 @@ pub(super) fn base_run_info(request: &RunRequest) -> RunInfo {
         columns: Vec::new(),
         planned: 0,
         options: Map::new(),
-        tags: BTreeMap::new(),
+        tags: request.tags.clone(),
         version: request.version.clone(),
         of_traces: false,
     }
