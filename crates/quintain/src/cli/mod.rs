@@ -36,6 +36,7 @@ mod runs;
 mod save_traces;
 mod scan;
 mod schema;
+mod serve;
 mod store;
 mod suite;
 mod target;
@@ -88,6 +89,7 @@ enum Command {
     Call(call::Args),
     Scan(scan::Args),
     Record(record::Args),
+    Serve(serve::Args),
     Login(login::Args),
     List(list::Args),
     Explain(explain::Args),
@@ -252,6 +254,7 @@ async fn dispatch(command: Command, app: &App) -> Exit {
         Command::Inspect(args) => inspect::run(args, app).await,
         Command::Call(args) => call::run(args, app).await,
         Command::Scan(args) => scan::run(args, app).await,
+        Command::Serve(args) => serve::run(args, app).await,
         Command::Login(args) => login::run(args, app).await,
         Command::Doctor(args) => doctor::run(args, app).await,
         // They ended before the runtime was started.

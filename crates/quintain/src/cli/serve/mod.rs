@@ -1,0 +1,115 @@
+//! `quintain serve`: Quintain as an MCP server, for applications on this machine or for a team.
+
+mod check;
+mod settings;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use quintain_engine::store::LOCAL_OWNER;
+use quintain_serve::audit::Audit;
+use quintain_serve::catalogue::Catalogue;
+use quintain_serve::platform::Platform;
+use quintain_serve::principal::Principal;
+use quintain_serve::server::{Server, serve_stdio};
+use quintain_serve::settings::{Effective, Transport};
+use quintain_serve::updates::Updates;
+
+use super::{App, job, runs, store};
+use crate::exit::Exit;
+
+/// Serve Quintain's tools, prompts and resources to MCP applications
+///
+/// Over standard input and output by default, for one application of this machine and without authentication. `--http` serves
+/// a team: streamable HTTP at /mcp, HTTP+SSE at /mcp/sse, with tokens of `quintain token new` or of an OpenID Connect issuer.
+/// Settings come from the `serve:` section of quintain.yaml, from environment variables and from flags.
+///
+/// Examples:
+///   quintain serve
+///   quintain serve --http 127.0.0.1:8765
+///   quintain serve check
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+}
+
+/// The flags that change settings.
+#[derive(Debug, Clone, clap::Args)]
+struct Options {
+    /// Serve one client on standard input and output [default]
+    #[arg(long, conflicts_with = "http")]
+    stdio: bool,
+    /// Serve over HTTP at this address [default: 127.0.0.1:8765]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = quintain_serve::settings::DEFAULT_ADDRESS)]
+    http: Option<SocketAddr>,
+    /// Tools to list: core (14) or full
+    #[arg(long, value_name = "SET", value_parser = ["core", "full"])]
+    toolset: Option<String>,
+    /// URL of this server as clients see it, behind a reverse proxy
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// PEM file with the certificate chain, to serve HTTPS
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// PEM file with the private key
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Configuration file with a `serve:` section [default: quintain.yaml, if it exists]
+    #[arg(short, long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+pub(super) async fn run(args: Args, app: &App) -> Exit {
+    app.start_logging(false, false);
+    match args.command {
+        Some(Command::Check(check)) => check::run(&check, app),
+        None => match settings::read(&args.options, app) {
+            Ok(effective) => serve(effective, app).await,
+            Err(exit) => exit,
+        },
+    }
+}
+
+async fn serve(effective: Effective, app: &App) -> Exit {
+    let settings = effective.settings;
+    let store = match store::open(app).await {
+        Ok(store) => store,
+        Err(error) => {
+            app.console.error(&error.to_string(), runs::help(&error));
+            return Exit::Usage;
+        }
+    };
+    let audit = match app.context.state_dir().map(|folder| Audit::open(&folder)) {
+        Some(Ok(audit)) => Some(audit),
+        Some(Err(error)) => {
+            app.console.error(&format!("cannot open the audit log: {error}"), None);
+            return Exit::Usage;
+        }
+        None => None,
+    };
+    let jobs = job::jobs(app, Some(store.clone()));
+    let catalogue = Catalogue::of(settings.toolset);
+    let transport = settings.transport;
+    let platform = Platform { settings, jobs, store, updates: Updates::default() };
+    let server = Server::new(platform, catalogue, audit);
+    match transport {
+        Transport::Stdio => {
+            serve_stdio(server, Principal::local(LOCAL_OWNER)).await;
+            Exit::Passed
+        }
+        Transport::Http => {
+            app.console.error("HTTP is not served yet", None);
+            Exit::Usage
+        }
+    }
+}
