@@ -3,10 +3,12 @@
 
 pub mod arguments;
 pub mod audit;
+pub mod auth;
 pub mod catalogue;
 pub mod counters;
 pub mod datasets;
 pub mod host;
+pub mod http;
 pub mod platform;
 pub mod principal;
 pub mod prompt;

@@ -2,6 +2,7 @@
 
 mod annotate;
 mod ask_user;
+mod audit;
 mod baseline;
 mod call;
 mod completions;
@@ -40,6 +41,7 @@ mod serve;
 mod store;
 mod suite;
 mod target;
+mod token;
 mod trace_args;
 
 use std::sync::Arc;
@@ -90,6 +92,8 @@ enum Command {
     Scan(scan::Args),
     Record(record::Args),
     Serve(serve::Args),
+    Token(token::Args),
+    Audit(audit::Args),
     Login(login::Args),
     List(list::Args),
     Explain(explain::Args),
@@ -193,6 +197,8 @@ pub(crate) fn run(cli: Cli, context: Context, redactor: Redactor) -> Exit {
         Command::Init(args) => init::run(args, &app),
         Command::List(args) => list::run(args, &app),
         Command::Explain(args) => explain::run(args, &app),
+        Command::Token(args) => token::run(args, &app),
+        Command::Audit(args) => audit::run(args, &app),
         Command::Schema(args) => schema::run(args, &app),
         // It hands signals on instead of being interrupted.
         Command::Record(args) => record::run(args, &app),
@@ -213,6 +219,7 @@ fn run_async(command: Command, app: &App, stop_now: &watch::Sender<bool>) -> Exi
         // These commands report their results so far when they are interrupted.
         let patient = match &command {
             Command::Eval(_) | Command::Grade(_) | Command::Rejudge(_) => true,
+            Command::Serve(_) => true,
             Command::Demo(args) => !args.serves(),
             Command::Redteam(args) => args.is_patient(),
             _ => false,
@@ -263,6 +270,8 @@ async fn dispatch(command: Command, app: &App) -> Exit {
         | Command::List(_)
         | Command::Record(_)
         | Command::Explain(_)
+        | Command::Token(_)
+        | Command::Audit(_)
         | Command::Schema(_) => Exit::Passed,
     }
 }

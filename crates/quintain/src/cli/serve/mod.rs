@@ -5,16 +5,20 @@ mod settings;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Subcommand;
 use quintain_engine::store::LOCAL_OWNER;
 use quintain_serve::audit::Audit;
+use quintain_serve::auth::folder_in;
 use quintain_serve::catalogue::Catalogue;
+use quintain_serve::http;
 use quintain_serve::platform::Platform;
 use quintain_serve::principal::Principal;
 use quintain_serve::server::{Server, serve_stdio};
-use quintain_serve::settings::{Effective, Transport};
+use quintain_serve::settings::{Effective, Transport, warnings};
 use quintain_serve::updates::Updates;
+use serde_json::json;
 
 use super::{App, job, runs, store};
 use crate::exit::Exit;
@@ -104,12 +108,40 @@ async fn serve(effective: Effective, app: &App) -> Exit {
     let server = Server::new(platform, catalogue, audit);
     match transport {
         Transport::Stdio => {
-            serve_stdio(server, Principal::local(LOCAL_OWNER)).await;
+            let mut stop = app.stop.clone();
+            tokio::select! {
+                () = serve_stdio(server, Principal::local(LOCAL_OWNER)) => {}
+                _ = stop.wait_for(|stopped| *stopped) => {}
+            }
             Exit::Passed
         }
-        Transport::Http => {
-            app.console.error("HTTP is not served yet", None);
-            Exit::Usage
+        Transport::Http => serve_http(server, app).await,
+    }
+}
+
+/// Serves until the user stops it. Runs that are under way can be resumed later.
+async fn serve_http(server: Arc<Server>, app: &App) -> Exit {
+    let Some(folder) = app.context.state_dir() else {
+        app.console.error("no directory for the keys of the server", Some("set QUINTAIN_HOME"));
+        return Exit::Usage;
+    };
+    for what in warnings(server.settings()) {
+        app.console.warn(&what);
+    }
+    let listening = match http::listen(server, &folder_in(&folder)).await {
+        Ok(listening) => listening,
+        Err(error) => {
+            app.console.error(&error.to_string(), None);
+            return Exit::Usage;
+        }
+    };
+    // Scripts read the port that the system chose from standard output.
+    app.console.out(&json!({"url": listening.url(), "sse": listening.sse_url()}).to_string());
+    match listening.serve(app.stop.clone()).await {
+        Ok(()) => Exit::Passed,
+        Err(error) => {
+            app.console.error(&error.to_string(), None);
+            Exit::Unreachable
         }
     }
 }
