@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use jsonschema::Validator;
 use serde_json::Value;
 
+use crate::fixtures;
 use crate::principal::Principal;
 use crate::prompt::Prompt;
 use crate::prompts::PROMPTS;
@@ -18,7 +19,7 @@ use crate::tools::TOOLS;
 pub struct Catalogue {
     tools: Vec<Offered>,
     pub prompts: &'static [&'static dyn Prompt],
-    pub resources: &'static [&'static dyn ResourceKind],
+    pub resources: Vec<&'static dyn ResourceKind>,
 }
 
 /// A tool with its schemas.
@@ -33,21 +34,16 @@ impl Catalogue {
     /// The tools of the set, all prompts and all resources.
     pub fn of(toolset: Toolset) -> Self {
         let listed = |tool: &&&'static dyn Tool| toolset == Toolset::Full || tool.meta().core;
-        Self::new(TOOLS.iter().filter(listed).copied(), PROMPTS, RESOURCES)
+        let tools = TOOLS.iter().filter(listed).copied().map(Offered::new).collect();
+        Self { tools, prompts: PROMPTS, resources: RESOURCES.to_vec() }
     }
 
-    pub fn new(
-        tools: impl IntoIterator<Item = &'static dyn Tool>,
-        prompts: &'static [&'static dyn Prompt],
-        resources: &'static [&'static dyn ResourceKind],
-    ) -> Self {
-        let offered = |tool: &'static dyn Tool| Offered {
-            tool,
-            input_schema: tool.input_schema(),
-            output_schema: tool.output_schema(),
-            validator: OnceLock::new(),
-        };
-        Self { tools: tools.into_iter().map(offered).collect(), prompts, resources }
+    /// The same with what tests of the protocol need.
+    pub fn with_fixtures(toolset: Toolset) -> Self {
+        let mut catalogue = Self::of(toolset);
+        catalogue.tools.extend(fixtures::tools().map(Offered::new));
+        catalogue.resources.extend(fixtures::resources());
+        catalogue
     }
 
     /// The tools that a principal may call.
@@ -65,6 +61,11 @@ impl Catalogue {
 }
 
 impl Offered {
+    fn new(tool: &'static dyn Tool) -> Self {
+        let (input_schema, output_schema) = (tool.input_schema(), tool.output_schema());
+        Self { tool, input_schema, output_schema, validator: OnceLock::new() }
+    }
+
     /// The compiled input schema.
     ///
     /// # Errors

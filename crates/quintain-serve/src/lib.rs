@@ -7,6 +7,7 @@ pub mod auth;
 pub mod catalogue;
 pub mod counters;
 pub mod datasets;
+pub mod fixtures;
 pub mod host;
 pub mod http;
 pub mod platform;

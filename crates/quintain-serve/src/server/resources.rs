@@ -38,7 +38,7 @@ impl<'a> Address<'a> {
 /// Everything that a principal can read.
 pub(super) async fn list(server: &Server, principal: &Principal) -> Result<Vec<Resource>, ErrorData> {
     let mut listed = Vec::new();
-    for kind in server.catalogue.resources {
+    for kind in &server.catalogue.resources {
         let meta = kind.meta();
         if !principal.may(meta.scope) {
             continue;
@@ -59,7 +59,7 @@ pub(super) async fn list(server: &Server, principal: &Principal) -> Result<Vec<R
 pub(super) fn templates(server: &Server, principal: &Principal) -> Vec<ResourceTemplate> {
     let mut listed = Vec::new();
     for scheme in SCHEMES {
-        for kind in server.catalogue.resources {
+        for kind in &server.catalogue.resources {
             let meta = kind.meta();
             if !principal.may(meta.scope) {
                 continue;

@@ -71,6 +71,9 @@ struct Options {
     /// Configuration file with a `serve:` section [default: quintain.yaml, if it exists]
     #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Also serve what tests of the protocol need
+    #[arg(long, hide = true)]
+    fixtures: bool,
 }
 
 pub(super) async fn run(args: Args, app: &App) -> Exit {
@@ -78,13 +81,13 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
     match args.command {
         Some(Command::Check(check)) => check::run(&check, app),
         None => match settings::read(&args.options, app) {
-            Ok(effective) => serve(effective, app).await,
+            Ok(effective) => serve(effective, args.options.fixtures, app).await,
             Err(exit) => exit,
         },
     }
 }
 
-async fn serve(effective: Effective, app: &App) -> Exit {
+async fn serve(effective: Effective, fixtures: bool, app: &App) -> Exit {
     let settings = effective.settings;
     let store = match store::open(app).await {
         Ok(store) => store,
@@ -102,7 +105,11 @@ async fn serve(effective: Effective, app: &App) -> Exit {
         None => None,
     };
     let jobs = job::jobs(app, Some(store.clone()));
-    let catalogue = Catalogue::of(settings.toolset);
+    let catalogue = if fixtures {
+        Catalogue::with_fixtures(settings.toolset)
+    } else {
+        Catalogue::of(settings.toolset)
+    };
     let transport = settings.transport;
     let platform = Platform { settings, jobs, store, updates: Updates::default() };
     let server = Server::new(platform, catalogue, audit);
