@@ -33,9 +33,13 @@ pub(super) async fn layer(State(state): State<Arc<HttpState>>, request: Request,
     let is_delete = *request.method() == Method::DELETE;
     // The older transport checks its messages itself.
     if *request.method() != Method::POST || sse::session_id(&request).is_some() {
-        let response = next.run(request).await;
+        let mut response = next.run(request).await;
         if is_delete && let Some(session) = &session {
             state.forget(session);
+            // The session is gone at once; clients report 202 as a failure.
+            if response.status() == StatusCode::ACCEPTED {
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
         }
         return response;
     }

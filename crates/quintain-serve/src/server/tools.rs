@@ -21,7 +21,7 @@ pub(super) fn listed(offered: &Offered) -> Listed {
     );
     Listed::new_with_raw(meta.name, Some(meta.description.into()), object(&offered.input_schema))
         .with_title(meta.title)
-        .with_raw_output_schema(object(&offered.output_schema))
+        .with_raw_output_schema(with_error_form(&offered.output_schema))
         .with_annotations(annotations)
 }
 
@@ -36,6 +36,37 @@ pub(super) fn listed_with_tasks(offered: &Offered) -> Value {
 
 fn object(schema: &Value) -> Arc<Map<String, Value>> {
     Arc::new(schema.as_object().cloned().unwrap_or_default())
+}
+
+/// The output schema with the form of a tool error. Some clients check the structured content of errors, too.
+fn with_error_form(schema: &Value) -> Arc<Map<String, Value>> {
+    let mut schema = schema.as_object().cloned().unwrap_or_default();
+    let required = schema.remove("required").unwrap_or_else(|| json!([]));
+    let error = json!({
+        "type": "object",
+        "description": "Only in the result of a failed call",
+        "properties": {
+            "code": {"type": "string"},
+            "message": {"type": "string"},
+            "retryable": {"type": "boolean"},
+            "hint": {"type": "string"},
+        },
+        "required": ["code", "message", "retryable"],
+    });
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        properties.entry("error").or_insert(error);
+    }
+    schema.insert("type".to_owned(), json!("object"));
+    let forms = json!([{"required": required}, {"required": ["error"]}]);
+    match schema.remove("anyOf") {
+        None => schema.insert("anyOf".to_owned(), forms),
+        Some(own) => schema.insert("allOf".to_owned(), json!([
+            {"anyOf": [{"anyOf": own}, {"required": ["error"]}]},
+            {"anyOf": forms},
+        ])),
+    };
+    Arc::new(schema)
 }
 
 /// The result of a call.
@@ -68,4 +99,26 @@ pub(super) fn refused(error: &ToolError) -> CallToolResult {
 /// A failure of the server itself.
 pub(super) fn failed(what: &str) -> CallToolResult {
     refused(&ToolError::new(ErrorCode::Internal, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_and_tool_errors_fit_the_listed_output_schema() {
+        let own = json!({
+            "type": "object",
+            "properties": {"answer": {"type": "string"}},
+            "required": ["answer"],
+            "additionalProperties": false,
+        });
+        let listed = Value::Object((*with_error_form(&own)).clone());
+        let validator = jsonschema::validator_for(&listed).unwrap();
+        let error = ToolError::new(ErrorCode::NotFound, "no such thing").with_hint("list them");
+        assert!(validator.is_valid(&error.structured()));
+        assert!(validator.is_valid(&json!({"answer": "x"})));
+        assert!(!validator.is_valid(&json!({"answer": 7})));
+        assert!(!validator.is_valid(&json!({})));
+    }
 }
