@@ -106,7 +106,12 @@ fn issues_of(error: &ValidationError<'_>) -> Vec<Issue> {
             let closest = context.iter().min_by_key(|errors| errors.len());
             let inner: Vec<Issue> = closest.into_iter().flatten().flat_map(issues_of).collect();
             if inner.is_empty() {
-                issue(path, error.kind().keyword(), format!("{name} has none of the accepted forms"), None)
+                issue(
+                    path,
+                    error.kind().keyword(),
+                    format!("{name} has none of the accepted forms"),
+                    None,
+                )
             } else {
                 inner
             }
@@ -120,7 +125,11 @@ fn argument_name(pointer: &str) -> String {
     if pointer.is_empty() {
         return "the object of arguments".to_owned();
     }
-    pointer[1..].split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect::<Vec<_>>().join(".")
+    pointer[1..]
+        .split('/')
+        .map(|part| part.replace("~1", "/").replace("~0", "~"))
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 fn list(options: &Value) -> String {
@@ -149,7 +158,10 @@ mod tests {
             "required": ["provider_type", "model_name"],
             "additionalProperties": false,
         });
-        assert_eq!(messages(&schema, &json!({})), ["provider_type is required", "model_name is required"]);
+        assert_eq!(
+            messages(&schema, &json!({})),
+            ["provider_type is required", "model_name is required"]
+        );
         let found = messages(
             &schema,
             &json!({"provider_type": "x", "model_name": "m", "config": {"seed": -1}, "limit": "9", "nme": 1}),

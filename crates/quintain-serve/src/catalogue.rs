@@ -71,7 +71,8 @@ impl Offered {
     /// # Errors
     /// If the schema of the tool is invalid, which a test of the registry excludes.
     pub fn validator(&self) -> Result<&Validator, &str> {
-        let compile = || jsonschema::validator_for(&self.input_schema).map_err(|error| error.to_string());
+        let compile =
+            || jsonschema::validator_for(&self.input_schema).map_err(|error| error.to_string());
         self.validator.get_or_init(compile).as_ref().map_err(String::as_str)
     }
 }

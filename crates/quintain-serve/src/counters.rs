@@ -48,11 +48,17 @@ impl Counters {
         let mut out = String::new();
         out.push_str("# HELP quintain_http_requests_total Answered HTTP requests.\n# TYPE quintain_http_requests_total counter\n");
         for ((route, status), count) in &counts.requests {
-            let _ = writeln!(out, "quintain_http_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}");
+            let _ = writeln!(
+                out,
+                "quintain_http_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}"
+            );
         }
         out.push_str("# HELP quintain_tool_calls_total Finished tool calls.\n# TYPE quintain_tool_calls_total counter\n");
         for ((tool, outcome), count) in &counts.calls {
-            let _ = writeln!(out, "quintain_tool_calls_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {count}");
+            let _ = writeln!(
+                out,
+                "quintain_tool_calls_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {count}"
+            );
         }
         out.push_str("# HELP quintain_tool_call_seconds Duration of tool calls.\n# TYPE quintain_tool_call_seconds histogram\n");
         for (bucket, bound) in counts.buckets.iter().zip(BOUNDS) {
@@ -60,7 +66,10 @@ impl Counters {
         }
         let Counts { timed, seconds, .. } = &*counts;
         let _ = writeln!(out, "quintain_tool_call_seconds_bucket{{le=\"+Inf\"}} {timed}");
-        let _ = writeln!(out, "quintain_tool_call_seconds_sum {seconds}\nquintain_tool_call_seconds_count {timed}");
+        let _ = writeln!(
+            out,
+            "quintain_tool_call_seconds_sum {seconds}\nquintain_tool_call_seconds_count {timed}"
+        );
         out
     }
 }

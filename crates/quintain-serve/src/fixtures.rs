@@ -44,8 +44,10 @@ impl Tool for Fixture {
     }
 }
 
-const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
-const WRITES: Hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
+const READS: Hints =
+    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const WRITES: Hints =
+    Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
 
 const fn meta(name: &'static str, access: Access, hints: Hints, is_long: bool) -> ToolMeta {
     ToolMeta {
@@ -121,7 +123,9 @@ fn sample(call: Call<'_>) -> Answer<'_> {
         match call.host.sample(request).await {
             Some(Ok(answer)) => Ok(reply(answer)),
             Some(Err(why)) => Err(ToolError::new(ErrorCode::TargetUnreachable, why)),
-            None => Err(ToolError::new(ErrorCode::UnsupportedCapability, "the client has no model")),
+            None => {
+                Err(ToolError::new(ErrorCode::UnsupportedCapability, "the client has no model"))
+            }
         }
     })
 }

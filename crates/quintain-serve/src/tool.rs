@@ -146,7 +146,8 @@ impl ToolError {
     /// The structured content of the error.
     pub fn structured(&self) -> Value {
         let Self { code, message, hint } = self;
-        let mut error = json!({"code": code.word(), "message": message, "retryable": code.is_retryable()});
+        let mut error =
+            json!({"code": code.word(), "message": message, "retryable": code.is_retryable()});
         if let Some(hint) = hint {
             error["hint"] = json!(hint);
         }

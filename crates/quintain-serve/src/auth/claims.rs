@@ -45,7 +45,8 @@ impl Claims {
 
 /// The principal of an external token. Its owner contains the issuer, so that it is no local subject.
 pub(super) fn external_principal(issuer: &str, claims: &Value) -> Option<Principal> {
-    let subject = claims.get("sub").and_then(Value::as_str).filter(|subject| !subject.is_empty())?;
+    let subject =
+        claims.get("sub").and_then(Value::as_str).filter(|subject| !subject.is_empty())?;
     let digest = Sha256::digest(issuer.as_bytes());
     let mark = digest.iter().take(4).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
     let scopes = external_words(claims).iter().filter_map(|word| Scope::parse(word)).collect();
@@ -58,22 +59,31 @@ fn external_words(claims: &Value) -> Vec<String> {
     for name in ["scope", "scp"] {
         match claims.get(name) {
             Some(Value::String(text)) => words.extend(text.split_whitespace().map(str::to_owned)),
-            Some(Value::Array(list)) => words.extend(list.iter().filter_map(Value::as_str).map(str::to_owned)),
+            Some(Value::Array(list)) => {
+                words.extend(list.iter().filter_map(Value::as_str).map(str::to_owned))
+            }
             _ => {}
         }
     }
     let realm = claims.pointer("/realm_access/roles");
     let clients = claims.get("resource_access").and_then(Value::as_object);
-    let clients = clients.into_iter().flat_map(|clients| clients.values()).filter_map(|client| client.get("roles"));
+    let clients = clients
+        .into_iter()
+        .flat_map(|clients| clients.values())
+        .filter_map(|client| client.get("roles"));
     for roles in realm.into_iter().chain(clients) {
         let roles = roles.as_array().into_iter().flatten().filter_map(Value::as_str);
         // A bare role `admin` is an administrator of the realm, not of this server.
         words.extend(roles.filter_map(|role| {
-            role.strip_prefix("quintain:").or_else(|| role.strip_prefix("quintain-")).map(str::to_owned)
+            role.strip_prefix("quintain:")
+                .or_else(|| role.strip_prefix("quintain-"))
+                .map(str::to_owned)
         }));
     }
     for word in &mut words {
-        if let Some(plain) = word.strip_prefix("quintain:").or_else(|| word.strip_prefix("quintain-")) {
+        if let Some(plain) =
+            word.strip_prefix("quintain:").or_else(|| word.strip_prefix("quintain-"))
+        {
             *word = plain.to_owned();
         }
     }

@@ -59,8 +59,10 @@ impl ExternalIssuer {
     /// # Errors
     /// If there is no HTTP client.
     pub fn new(issuer: &str, audiences: Vec<String>) -> Result<Self, IssuerError> {
-        let unreachable =
-            |error: reqwest::Error| IssuerError::Unreachable { url: issuer.to_owned(), why: error.to_string() };
+        let unreachable = |error: reqwest::Error| IssuerError::Unreachable {
+            url: issuer.to_owned(),
+            why: error.to_string(),
+        };
         let client = reqwest::Client::builder()
             .timeout(TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
@@ -79,13 +81,16 @@ impl ExternalIssuer {
 
     async fn fetch(&self, url: &str) -> Result<Vec<u8>, IssuerError> {
         let unreachable = |why: String| IssuerError::Unreachable { url: url.to_owned(), why };
-        let response = self.client.get(url).send().await.map_err(|error| unreachable(error.to_string()))?;
+        let response =
+            self.client.get(url).send().await.map_err(|error| unreachable(error.to_string()))?;
         if !response.status().is_success() {
             return Err(unreachable(format!("HTTP status {}", response.status())));
         }
         let mut response = response;
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(error.to_string()))? {
+        while let Some(chunk) =
+            response.chunk().await.map_err(|error| unreachable(error.to_string()))?
+        {
             body.extend_from_slice(&chunk);
             if body.len() > MOST_BYTES {
                 return Err(unreachable("the document is too large".to_owned()));
@@ -105,10 +110,15 @@ impl ExternalIssuer {
         }
         let url = format!("{}/.well-known/openid-configuration", self.issuer);
         let body = self.fetch(&url).await?;
-        let found: Discovery = serde_json::from_slice(&body)
-            .map_err(|error| IssuerError::Unreachable { url: url.clone(), why: error.to_string() })?;
+        let found: Discovery = serde_json::from_slice(&body).map_err(|error| {
+            IssuerError::Unreachable { url: url.clone(), why: error.to_string() }
+        })?;
         if found.issuer.trim_end_matches('/') != self.issuer {
-            return Err(IssuerError::OtherIssuer { url, found: found.issuer, expected: self.issuer.clone() });
+            return Err(IssuerError::OtherIssuer {
+                url,
+                found: found.issuer,
+                expected: self.issuer.clone(),
+            });
         }
         self.known.lock().unwrap_or_else(PoisonError::into_inner).discovery = Some(found.clone());
         Ok(found)
@@ -121,19 +131,20 @@ impl ExternalIssuer {
             if let Some((since, keys)) = &known.keys {
                 let found = keys.find(id).cloned();
                 let is_fresh = since.elapsed() < KEYS_FRESH;
-                if found.is_some() && is_fresh || found.is_none() && since.elapsed() < SHORTEST_GAP {
+                if found.is_some() && is_fresh || found.is_none() && since.elapsed() < SHORTEST_GAP
+                {
                     return Ok(found);
                 }
             }
         }
         let discovery = self.discovery().await?;
         let body = self.fetch(&discovery.jwks_uri).await?;
-        let keys: JwkSet = serde_json::from_slice(&body).map_err(|error| IssuerError::Unreachable {
-            url: discovery.jwks_uri.clone(),
-            why: error.to_string(),
+        let keys: JwkSet = serde_json::from_slice(&body).map_err(|error| {
+            IssuerError::Unreachable { url: discovery.jwks_uri.clone(), why: error.to_string() }
         })?;
         let found = keys.find(id).cloned();
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).keys = Some((Instant::now(), keys));
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).keys =
+            Some((Instant::now(), keys));
         Ok(found)
     }
 
@@ -155,7 +166,8 @@ impl ExternalIssuer {
             Refusal::IssuerUnreachable
         })?;
         let key = key.ok_or(Refusal::Invalid)?;
-        let algorithm = algorithm_of(&key).filter(|known| *known == header.alg).ok_or(Refusal::Invalid)?;
+        let algorithm =
+            algorithm_of(&key).filter(|known| *known == header.alg).ok_or(Refusal::Invalid)?;
         let decoding = DecodingKey::from_jwk(&key).map_err(|_| Refusal::Invalid)?;
         let mut rules = Validation::new(algorithm);
         rules.leeway = LEEWAY_SECONDS;

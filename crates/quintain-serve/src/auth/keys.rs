@@ -95,7 +95,12 @@ impl KeyRing {
     }
 
     /// The claims of a token that one of the keys signed, if issuer, audience and times are right.
-    pub(super) fn verify(&self, token: &str, issuers: &[String], audiences: &[String]) -> Option<Claims> {
+    pub(super) fn verify(
+        &self,
+        token: &str,
+        issuers: &[String],
+        audiences: &[String],
+    ) -> Option<Claims> {
         let header = jsonwebtoken::decode_header(token).ok()?;
         if header.alg != ALGORITHM {
             return None;

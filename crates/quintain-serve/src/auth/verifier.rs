@@ -82,7 +82,8 @@ impl Verifier {
             }
             match Ledger::open(&self.folder) {
                 Ok(ledger) => {
-                    let revoked = ledger.rows.into_iter().filter(|row| row.revoked).map(|row| row.id);
+                    let revoked =
+                        ledger.rows.into_iter().filter(|row| row.revoked).map(|row| row.id);
                     state.revoked = Arc::new(revoked.collect());
                 }
                 Err(error) => tracing::error!(%error, "the list of tokens was not read again"),

@@ -6,7 +6,11 @@ use super::state::HttpState;
 use crate::principal::Principal;
 
 /// The scope that a call needs and the principal lacks.
-pub(super) fn missing_scope(state: &HttpState, principal: &Principal, message: &Value) -> Option<String> {
+pub(super) fn missing_scope(
+    state: &HttpState,
+    principal: &Principal,
+    message: &Value,
+) -> Option<String> {
     let method = message.get("method").and_then(Value::as_str)?;
     if !method.ends_with("tools/call") {
         return None;

@@ -8,14 +8,19 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use quintain_engine::store::LOCAL_OWNER;
 
-use super::answers::{too_many, token_in_query, unauthorized};
+use super::answers::{token_in_query, too_many, unauthorized};
 use super::state::HttpState;
 use crate::auth::Refusal;
 use crate::principal::{Access, Group, Principal, Scope};
 
-pub(super) async fn layer(State(state): State<Arc<HttpState>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn layer(
+    State(state): State<Arc<HttpState>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let query = request.uri().query().unwrap_or_default();
-    if query.split('&').any(|pair| pair.starts_with("access_token=") || pair.starts_with("token=")) {
+    if query.split('&').any(|pair| pair.starts_with("access_token=") || pair.starts_with("token="))
+    {
         return token_in_query();
     }
     let principal = if state.settings().require_auth {
@@ -25,7 +30,8 @@ pub(super) async fn layer(State(state): State<Arc<HttpState>>, mut request: Requ
         match state.verifier.principal(&token).await {
             Ok(principal) => principal,
             Err(Refusal::IssuerUnreachable) => {
-                return (StatusCode::SERVICE_UNAVAILABLE, "the issuer cannot be reached").into_response();
+                return (StatusCode::SERVICE_UNAVAILABLE, "the issuer cannot be reached")
+                    .into_response();
             }
             Err(refusal) => {
                 let base_url = state.verifier.base_url();

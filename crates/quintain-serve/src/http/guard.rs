@@ -10,7 +10,11 @@ use url::{Host, Url};
 
 use super::state::HttpState;
 
-pub(super) async fn layer(State(state): State<Arc<HttpState>>, request: Request, next: Next) -> Response {
+pub(super) async fn layer(
+    State(state): State<Arc<HttpState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let route = route_of(request.uri().path(), &state.settings().sse_endpoint);
     let response = guarded(&state, request, next).await;
     state.server.counters.request(route, response.status().as_u16());
@@ -73,7 +77,9 @@ fn with_safe_headers(mut response: Response) -> Response {
 }
 
 fn host_is_ours(state: &HttpState, headers: &HeaderMap) -> bool {
-    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
+    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
+        return false;
+    };
     let Ok(url) = Url::parse(&format!("http://{host}")) else { return false };
     if state.settings().allowed_hosts.iter().any(|allowed| same_host(allowed, host)) {
         return true;
@@ -95,12 +101,15 @@ fn host_is_ours(state: &HttpState, headers: &HeaderMap) -> bool {
 
 /// A listed host without a port stands for every port.
 fn same_host(allowed: &str, host: &str) -> bool {
-    let name = |text: &str| text.rsplit_once(':').map_or(text, |(name, _)| name).to_ascii_lowercase();
-    allowed.eq_ignore_ascii_case(host) || !allowed.contains(':') && allowed.eq_ignore_ascii_case(&name(host))
+    let name =
+        |text: &str| text.rsplit_once(':').map_or(text, |(name, _)| name).to_ascii_lowercase();
+    allowed.eq_ignore_ascii_case(host)
+        || !allowed.contains(':') && allowed.eq_ignore_ascii_case(&name(host))
 }
 
 fn origin_is_allowed(state: &HttpState, origin: &str) -> bool {
-    let own = Url::parse(state.verifier.base_url()).is_ok_and(|own| own.origin().ascii_serialization() == origin);
+    let own = Url::parse(state.verifier.base_url())
+        .is_ok_and(|own| own.origin().ascii_serialization() == origin);
     own || state.settings().allowed_origins.iter().any(|pattern| fits(pattern, origin))
 }
 

@@ -20,7 +20,11 @@ use crate::server::{Checked, check_message, with_task_capability};
 
 const SESSION: &str = "mcp-session-id";
 
-pub(super) async fn layer(State(state): State<Arc<HttpState>>, request: Request, next: Next) -> Response {
+pub(super) async fn layer(
+    State(state): State<Arc<HttpState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let Some(principal) = request.extensions().get::<Principal>().cloned() else {
         return StatusCode::UNAUTHORIZED.into_response();
     };
@@ -52,7 +56,8 @@ pub(super) async fn layer(State(state): State<Arc<HttpState>>, request: Request,
         Checked::Ignore => return StatusCode::ACCEPTED.into_response(),
         Checked::Answer(answer) => {
             let code = answer["error"]["code"].as_i64();
-            let status = if code == Some(-32602) { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+            let status =
+                if code == Some(-32602) { StatusCode::OK } else { StatusCode::BAD_REQUEST };
             return (status, Json(answer)).into_response();
         }
     };

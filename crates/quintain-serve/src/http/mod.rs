@@ -73,7 +73,8 @@ pub async fn listen(server: Arc<Server>, keys: &std::path::Path) -> Result<Liste
         TcpListener::bind(address).await.map_err(|source| HttpError::Bind { address, source })?;
     let local = listener.local_addr().map_err(|source| HttpError::Bind { address, source })?;
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let base_url = settings.public_url.clone().unwrap_or_else(|| format!("{scheme}://{}", reachable(local)));
+    let base_url =
+        settings.public_url.clone().unwrap_or_else(|| format!("{scheme}://{}", reachable(local)));
     let external = match &settings.issuer {
         Some(issuer) => {
             let own = vec![format!("{base_url}/mcp"), base_url.clone()];
@@ -169,7 +170,11 @@ fn streamable(
 ) -> Streamable {
     let server = Arc::clone(&state.server);
     // Every request carries its principal. One without it is nobody.
-    let nobody = Principal { owner: String::new(), operator: false, scopes: std::collections::BTreeSet::new() };
+    let nobody = Principal {
+        owner: String::new(),
+        operator: false,
+        scopes: std::collections::BTreeSet::new(),
+    };
     let connect = move || Ok(Connection::new(Arc::clone(&server), nobody.clone()));
     Streamable::new(connect, sessions, config)
 }
@@ -184,8 +189,12 @@ fn app(state: &Arc<HttpState>, streamable: Streamable, streams: CancellationToke
             async move {
                 let has_session = request.headers().contains_key("mcp-session-id");
                 match *request.method() {
-                    Method::GET if !has_session => sse::open(&hub, request.extensions().get().cloned()),
-                    Method::POST if sse::session_id(&request).is_some() => sse::message(&hub, request).await,
+                    Method::GET if !has_session => {
+                        sse::open(&hub, request.extensions().get().cloned())
+                    }
+                    Method::POST if sse::session_id(&request).is_some() => {
+                        sse::message(&hub, request).await
+                    }
                     _ => into_response(streamable, request).await,
                 }
             }
@@ -223,7 +232,8 @@ async fn ready(State(state): State<Arc<HttpState>>) -> Response {
     if is_ready {
         axum::Json(serde_json::json!({"status": "ready"})).into_response()
     } else {
-        let body = axum::Json(serde_json::json!({"status": "not ready", "why": "the store is missing"}));
+        let body =
+            axum::Json(serde_json::json!({"status": "not ready", "why": "the store is missing"}));
         (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
     }
 }

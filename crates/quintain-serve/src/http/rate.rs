@@ -34,7 +34,8 @@ impl RateLimiter {
             let refill = Duration::from_secs(60);
             buckets.retain(|_, bucket| now.duration_since(bucket.at) < refill);
         }
-        let bucket = buckets.entry(owner.to_owned()).or_insert(Bucket { left: self.per_minute, at: now });
+        let bucket =
+            buckets.entry(owner.to_owned()).or_insert(Bucket { left: self.per_minute, at: now });
         let earned = now.duration_since(bucket.at).as_secs_f64() * per_second;
         bucket.left = (bucket.left + earned).min(self.per_minute);
         bucket.at = now;

@@ -32,7 +32,8 @@ pub(super) fn config(settings: &Settings) -> Result<Option<Arc<rustls::ServerCon
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(cert)
         .and_then(Iterator::collect)
         .map_err(|error| wrong(cert, error.to_string()))?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error.to_string()))?;
+    let private =
+        PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error.to_string()))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -79,7 +80,9 @@ async fn accept(
         let _ = stream.set_nodelay(true);
         let (acceptor, ready) = (acceptor.clone(), ready.clone());
         tokio::spawn(async move {
-            if let Ok(Ok(stream)) = tokio::time::timeout(LONGEST_HANDSHAKE, acceptor.accept(stream)).await {
+            if let Ok(Ok(stream)) =
+                tokio::time::timeout(LONGEST_HANDSHAKE, acceptor.accept(stream)).await
+            {
                 let _ = ready.send((stream, peer)).await;
             }
         });

@@ -51,7 +51,8 @@ pub(super) fn start(
     name: &str,
     arguments: Map<String, Value>,
 ) -> Result<RunningCall, Refused> {
-    let offered = server.catalogue.tool(name).ok_or_else(|| Refused::Protocol(unknown_tool(name)))?;
+    let offered =
+        server.catalogue.tool(name).ok_or_else(|| Refused::Protocol(unknown_tool(name)))?;
     let meta = offered.tool.meta();
     if !caller.principal.may(meta.scope) {
         let what = format!("{name} needs the scope {}", meta.scope);
@@ -77,7 +78,8 @@ pub(super) fn start(
         tokio::spawn(async move {
             let since = Instant::now();
             let target = target_of(&arguments);
-            let call = Call { platform: &server.platform, principal: &principal, host: &*host, arguments };
+            let call =
+                Call { platform: &server.platform, principal: &principal, host: &*host, arguments };
             let done = tool.call(call).await;
             let outcome = done.as_ref().map_or_else(|error| error.code.word(), |_| "ok");
             server.counters.call(meta.name, outcome, since.elapsed());
@@ -128,7 +130,9 @@ fn validated(
 fn invalid(server: &Server, found: &[Issue]) -> Refused {
     let data = error_data(found);
     match server.settings().validation_errors {
-        ValidationErrors::Rpc => Refused::Protocol(ErrorData::invalid_params("Invalid params", Some(data))),
+        ValidationErrors::Rpc => {
+            Refused::Protocol(ErrorData::invalid_params("Invalid params", Some(data)))
+        }
         ValidationErrors::Tool => {
             let sentences: Vec<&str> = found.iter().map(|issue| issue.message.as_str()).collect();
             let what = format!("invalid arguments: {}", sentences.join("; "));
@@ -145,7 +149,8 @@ fn invalid(server: &Server, found: &[Issue]) -> Refused {
 
 fn unknown_tool(name: &str) -> ErrorData {
     let sentence = format!("unknown tool `{name}`");
-    let issue = json!({"path": "/name", "code": "unknown_tool", "message": sentence, "expected": null});
+    let issue =
+        json!({"path": "/name", "code": "unknown_tool", "message": sentence, "expected": null});
     let data = json!({"validation_errors": [sentence], "issues": [issue]});
     ErrorData::invalid_params(format!("Unknown tool: {name}"), Some(data))
 }
@@ -204,7 +209,8 @@ async fn follow(
     mut call: RunningCall,
 ) -> Result<CallToolResponse, ErrorData> {
     let limit = server.settings().tool_timeout;
-    let is_long = server.catalogue.tool(call.tool).is_some_and(|offered| offered.tool.meta().is_long);
+    let is_long =
+        server.catalogue.tool(call.tool).is_some_and(|offered| offered.tool.meta().is_long);
     let may_become_task = caller.is_modern && is_long && caller.capabilities.supports_tasks();
     let patience = if may_become_task { PATIENCE.min(limit) } else { limit };
     match call.step(Some(patience), &caller.cancel).await {

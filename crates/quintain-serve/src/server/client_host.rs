@@ -118,7 +118,8 @@ impl ClientHost {
 
     /// Reports that the call is alive, if the client asked for progress and heard nothing for a while.
     pub(super) async fn heartbeat(&self) {
-        let recently = self.reported().at.is_some_and(|at| at.elapsed() < Duration::from_millis(900));
+        let recently =
+            self.reported().at.is_some_and(|at| at.elapsed() < Duration::from_millis(900));
         if !recently {
             self.send_progress().await;
         }
@@ -141,7 +142,9 @@ impl ClientHost {
             if let Some(total) = last.as_ref().and_then(|progress| progress.total) {
                 report = report.with_total(total);
             }
-            report.with_message(last.map_or_else(|| "working".to_owned(), |progress| progress.message))
+            report.with_message(
+                last.map_or_else(|| "working".to_owned(), |progress| progress.message),
+            )
         };
         let _ = peer.notify_progress(report).await;
     }
@@ -158,7 +161,8 @@ impl ClientHost {
                 let result = peer.create_elicitation(request.params).await;
                 result.ok().and_then(|result| serde_json::to_value(result).ok())
             }
-            InputRequest::CreateMessage(request) => match peer.create_message(request.params).await {
+            InputRequest::CreateMessage(request) => match peer.create_message(request.params).await
+            {
                 Ok(result) => serde_json::to_value(result).ok(),
                 Err(error) => Some(json!({"error": error.to_string()})),
             },
@@ -221,8 +225,10 @@ impl Host for ClientHost {
             let most_tokens = request.max_tokens.min(self.sampling.most_tokens);
             let mut params = CreateMessageRequestParams::new(messages, most_tokens);
             params.system_prompt = request.system_prompt;
-            params.temperature = Some(request.temperature.unwrap_or(self.sampling.temperature) as f32);
-            let answer = self.ask(InputRequest::CreateMessage(CreateMessageRequest::new(params))).await;
+            params.temperature =
+                Some(request.temperature.unwrap_or(self.sampling.temperature) as f32);
+            let answer =
+                self.ask(InputRequest::CreateMessage(CreateMessageRequest::new(params))).await;
             Some(match answer {
                 None => Err("the client did not answer".to_owned()),
                 Some(answer) => match answer.get("error").and_then(Value::as_str) {

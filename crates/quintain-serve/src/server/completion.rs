@@ -18,7 +18,9 @@ pub(super) async fn complete(
     let name = request.argument.name.as_str();
     let candidates = match &request.r#ref {
         Reference::Prompt(prompt) => of_prompt(server, principal, &prompt.name, name).await?,
-        Reference::Resource(template) => of_template(server, principal, &template.uri, name).await?,
+        Reference::Resource(template) => {
+            of_template(server, principal, &template.uri, name).await?
+        }
         _ => Vec::new(),
     };
     let typed = request.argument.value.to_lowercase();
@@ -45,7 +47,8 @@ async fn of_prompt(
     let of_name = |known: &&crate::prompt::Argument| {
         known.name == argument || known.aliases.contains(&argument)
     };
-    let known = found.meta().arguments.iter().find(of_name).ok_or_else(|| unknown("argument", argument))?;
+    let known =
+        found.meta().arguments.iter().find(of_name).ok_or_else(|| unknown("argument", argument))?;
     match &known.values {
         Values::Text => Ok(Vec::new()),
         Values::Suggested(words) | Values::OneOf(words) | Values::List(words) => {

@@ -65,11 +65,18 @@ impl Connection {
 
     fn task(&self, id: &str, context: &Context) -> Result<Arc<TaskEntry>, ErrorData> {
         let owner = self.principal(context).owner;
-        self.server.tasks.get(id, &owner).ok_or_else(|| ErrorData::invalid_params("Task not found", None))
+        self.server
+            .tasks
+            .get(id, &owner)
+            .ok_or_else(|| ErrorData::invalid_params("Task not found", None))
     }
 
     fn is_offered(&self, offered: bool, method: &'static str) -> Result<(), ErrorData> {
-        if offered { Ok(()) } else { Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)) }
+        if offered {
+            Ok(())
+        } else {
+            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+        }
     }
 }
 
@@ -95,9 +102,11 @@ impl ServerHandler for Connection {
         let principal = self.principal(&context);
         let tools = self.server.catalogue.tools(&principal).map(tools::listed).collect();
         let cursor = cursor_of(request);
-        let (tools, next) = page("tools", tools, cursor.as_deref(), self.server.settings().page_size)?;
-        let mut result =
-            ListToolsResult::with_all_items(tools).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
+        let (tools, next) =
+            page("tools", tools, cursor.as_deref(), self.server.settings().page_size)?;
+        let mut result = ListToolsResult::with_all_items(tools)
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private);
         result.next_cursor = next;
         Ok(result)
     }
@@ -122,7 +131,8 @@ impl ServerHandler for Connection {
             Err(_) => (LoggingLevel::Warning, "refused"),
         };
         if self.level.wants(level, context.meta.log_level()) {
-            log_messages::send(&context.peer, level, json!({"tool": name, "outcome": outcome})).await;
+            log_messages::send(&context.peer, level, json!({"tool": name, "outcome": outcome}))
+                .await;
         }
         answer
     }
@@ -133,9 +143,11 @@ impl ServerHandler for Connection {
         _: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
         self.is_offered(self.server.settings().enable_prompts, "prompts/list")?;
-        let all = self.server.catalogue.prompts.iter().map(|prompt| prompts::listed(*prompt)).collect();
+        let all =
+            self.server.catalogue.prompts.iter().map(|prompt| prompts::listed(*prompt)).collect();
         let cursor = cursor_of(request);
-        let (some, next) = page("prompts", all, cursor.as_deref(), self.server.settings().page_size)?;
+        let (some, next) =
+            page("prompts", all, cursor.as_deref(), self.server.settings().page_size)?;
         let mut result = ListPromptsResult::with_all_items(some);
         result.next_cursor = next;
         Ok(result)
@@ -160,9 +172,11 @@ impl ServerHandler for Connection {
         self.is_offered(self.server.settings().enable_resources, "resources/list")?;
         let all = resources::list(&self.server, &self.principal(&context)).await?;
         let cursor = cursor_of(request);
-        let (some, next) = page("resources", all, cursor.as_deref(), self.server.settings().page_size)?;
-        let mut result =
-            ListResourcesResult::with_all_items(some).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
+        let (some, next) =
+            page("resources", all, cursor.as_deref(), self.server.settings().page_size)?;
+        let mut result = ListResourcesResult::with_all_items(some)
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private);
         result.next_cursor = next;
         Ok(result)
     }
@@ -175,7 +189,8 @@ impl ServerHandler for Connection {
         self.is_offered(self.server.settings().enable_resources, "resources/templates/list")?;
         let all = resources::templates(&self.server, &self.principal(&context));
         let cursor = cursor_of(request);
-        let (some, next) = page("templates", all, cursor.as_deref(), self.server.settings().page_size)?;
+        let (some, next) =
+            page("templates", all, cursor.as_deref(), self.server.settings().page_size)?;
         let mut result = ListResourceTemplatesResult::with_all_items(some)
             .with_ttl_ms(0)
             .with_cache_scope(CacheScope::Private);
@@ -190,11 +205,16 @@ impl ServerHandler for Connection {
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.is_offered(self.server.settings().enable_resources, "resources/read")?;
         let principal = self.principal(&context);
-        let read = resources::read(&self.server, &principal, &request.uri, is_modern(&context)).await;
+        let read =
+            resources::read(&self.server, &principal, &request.uri, is_modern(&context)).await;
         read.map(Into::into)
     }
 
-    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: Context,
+    ) -> Result<(), ErrorData> {
         self.is_offered(self.server.settings().enable_resources, "resources/subscribe")?;
         let principal = self.principal(&context);
         // Whoever may not read it must not learn that it changes.
@@ -210,18 +230,26 @@ impl ServerHandler for Connection {
         }
     }
 
-    async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: Context) -> Result<(), ErrorData> {
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: Context,
+    ) -> Result<(), ErrorData> {
         if let Some(address) = Address::parse(&request.uri) {
             self.subscriptions.remove(address.path);
         }
         Ok(())
     }
 
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         let mut accepted = SubscriptionFilter::default();
-        accepted.resource_subscriptions = requested.resource_subscriptions.as_ref().map(|uris| {
-            uris.iter().filter(|uri| Address::parse(uri).is_some()).cloned().collect()
-        });
+        accepted.resource_subscriptions = requested
+            .resource_subscriptions
+            .as_ref()
+            .map(|uris| uris.iter().filter(|uri| Address::parse(uri).is_some()).cloned().collect());
         Some(accepted)
     }
 
@@ -244,7 +272,11 @@ impl ServerHandler for Connection {
         Ok(())
     }
 
-    async fn get_task(&self, request: GetTaskParams, context: Context) -> Result<GetTaskResult, ErrorData> {
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: Context,
+    ) -> Result<GetTaskResult, ErrorData> {
         let task = self.task(&request.task_id, &context)?;
         let payload = match task.state().1 {
             TaskState::Working => TaskPayload::Working,
@@ -258,13 +290,21 @@ impl ServerHandler for Connection {
         Ok(GetTaskResult::new(DetailedTask::new(seed(&task), payload)))
     }
 
-    async fn update_task(&self, request: UpdateTaskParams, context: Context) -> Result<(), ErrorData> {
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: Context,
+    ) -> Result<(), ErrorData> {
         let task = self.task(&request.task_id, &context)?;
         task.answer(request.input_responses).await;
         Ok(())
     }
 
-    async fn cancel_task(&self, request: CancelTaskParams, context: Context) -> Result<(), ErrorData> {
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: Context,
+    ) -> Result<(), ErrorData> {
         self.task(&request.task_id, &context)?.cancel.cancel();
         Ok(())
     }
@@ -277,7 +317,8 @@ impl ServerHandler for Connection {
         match request.method.strip_prefix(LEGACY_PREFIX) {
             Some(method) => {
                 let caller = self.caller(&context);
-                let answer = legacy_tasks::answer(&self.server, caller, method, request.params).await?;
+                let answer =
+                    legacy_tasks::answer(&self.server, caller, method, request.params).await?;
                 Ok(CustomResult::new(answer))
             }
             None => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),

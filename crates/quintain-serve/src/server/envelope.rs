@@ -26,9 +26,19 @@ pub fn check(bytes: &[u8]) -> Checked<'_> {
     let mut message = match serde_json::from_slice::<Value>(bytes) {
         Ok(Value::Object(message)) => message,
         Ok(Value::Array(_)) => {
-            return Checked::Answer(error(&Value::Null, -32600, "Invalid Request: batches are not supported"));
+            return Checked::Answer(error(
+                &Value::Null,
+                -32600,
+                "Invalid Request: batches are not supported",
+            ));
         }
-        Ok(_) => return Checked::Answer(error(&Value::Null, -32600, "Invalid Request: expected an object")),
+        Ok(_) => {
+            return Checked::Answer(error(
+                &Value::Null,
+                -32600,
+                "Invalid Request: expected an object",
+            ));
+        }
         Err(wrong) => {
             let message = format!("Parse error: {wrong}");
             return Checked::Answer(error(&Value::Null, -32700, &message));
@@ -59,9 +69,7 @@ pub fn check(bytes: &[u8]) -> Checked<'_> {
         None => Checked::Ignore,
         Some(id) if !wrong.is_empty() => {
             let mut answer = error(&id, -32602, "Invalid params");
-            let issue = |(path, text): &(String, String)| {
-                json!({"path": path, "code": "params", "message": text, "expected": null})
-            };
+            let issue = |(path, text): &(String, String)| json!({"path": path, "code": "params", "message": text, "expected": null});
             let issues: Vec<Value> = wrong.iter().map(issue).collect();
             let sentences: Vec<&String> = wrong.iter().map(|(_, text)| text).collect();
             answer["error"]["data"] = json!({"validation_errors": sentences, "issues": issues});
@@ -80,7 +88,8 @@ pub fn check(bytes: &[u8]) -> Checked<'_> {
 
 /// Whether the request belongs to the tasks of 2025-11-25, or lists tools for clients of that time.
 fn is_legacy_task(method: &str, params: Option<&Value>) -> bool {
-    let version = params.and_then(|params| params.get("_meta")).and_then(|meta| meta.get(VERSION_KEY));
+    let version =
+        params.and_then(|params| params.get("_meta")).and_then(|meta| meta.get(VERSION_KEY));
     if version.is_some() {
         return false;
     }
@@ -110,9 +119,11 @@ fn parameter_problems(method: &str, params: Option<&Value>) -> Vec<(String, Stri
         "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
             &[("uri", Form::Text, true)]
         }
-        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" | "tasks/list" => {
-            &[("cursor", Form::Text, false)]
-        }
+        "tools/list"
+        | "prompts/list"
+        | "resources/list"
+        | "resources/templates/list"
+        | "tasks/list" => &[("cursor", Form::Text, false)],
         "completion/complete" => &[("ref", Form::Object, true), ("argument", Form::Object, true)],
         "logging/setLevel" => &[("level", Form::Level, true)],
         "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/update" => {
@@ -203,9 +214,15 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#, -32602),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#, -32602),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":"text"}}"#, -32602),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":"text"}}"#,
+                -32602,
+            ),
             (r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}"#, -32602),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"loud"}}"#, -32602),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"loud"}}"#,
+                -32602,
+            ),
         ];
         for (message, expected) in cases {
             assert_eq!(code(message), Some(expected), "{message}");

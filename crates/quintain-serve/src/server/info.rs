@@ -39,9 +39,7 @@ pub(super) fn info(settings: &Settings) -> ServerConfig {
     let implementation = Implementation::new(settings.name.clone(), settings.version.clone())
         .with_title("Quintain")
         .with_description(settings.description.clone());
-    ServerConfig::new(capabilities)
-        .with_server_info(implementation)
-        .with_instructions(INSTRUCTIONS)
+    ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(INSTRUCTIONS)
 }
 
 /// Adds the tasks of 2025-11-25 to the answer of `initialize`. rmcp knows only those of 2026-07-28. Every other message

@@ -41,7 +41,8 @@ pub(super) async fn answer(
         }
         "tools/call" => {
             let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
-            caller.token = token.and_then(|token| serde_json::from_value::<ProgressToken>(token.clone()).ok());
+            caller.token =
+                token.and_then(|token| serde_json::from_value::<ProgressToken>(token.clone()).ok());
             create(server, &caller, &params)
         }
         "tasks/list" => {
@@ -82,7 +83,11 @@ pub(super) async fn answer(
     }
 }
 
-fn create(server: &Arc<Server>, caller: &Caller, params: &Map<String, Value>) -> Result<Value, ErrorData> {
+fn create(
+    server: &Arc<Server>,
+    caller: &Caller,
+    params: &Map<String, Value>,
+) -> Result<Value, ErrorData> {
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
     let arguments = params.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
     let is_long = server.catalogue.tool(name).map(|offered| offered.tool.meta().is_long);

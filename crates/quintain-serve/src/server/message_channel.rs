@@ -89,7 +89,8 @@ impl Transport<RoleServer> for MessageChannel {
                     return Some(message);
                 }
                 Err(error) => {
-                    let wrong = ErrorData::invalid_request(format!("Invalid Request: {error}"), None);
+                    let wrong =
+                        ErrorData::invalid_request(format!("Invalid Request: {error}"), None);
                     let answer = ServerJsonRpcMessage::error(wrong, None);
                     if let Some(text) = text_of(&answer) {
                         let _ = self.outgoing.send(text).await;

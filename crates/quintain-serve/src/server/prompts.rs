@@ -37,9 +37,11 @@ pub(super) async fn get(
         let data = json!({"validation_errors": [sentence], "issues": [issue]});
         return Err(ErrorData::invalid_params(format!("Unknown prompt: {name}"), Some(data)));
     };
-    let invalid = |issues: Vec<Issue>| ErrorData::invalid_params("Invalid params", Some(error_data(&issues)));
+    let invalid =
+        |issues: Vec<Issue>| ErrorData::invalid_params("Invalid params", Some(error_data(&issues)));
     let arguments = named(prompt.meta().arguments, arguments).map_err(invalid)?;
-    let context = looked_up(server, principal, prompt.meta().arguments, &arguments).await.map_err(invalid)?;
+    let context =
+        looked_up(server, principal, prompt.meta().arguments, &arguments).await.map_err(invalid)?;
     let messages = prompt.render(&arguments, &context).map_err(invalid)?;
     let mut shown = Vec::new();
     for message in messages {
@@ -54,7 +56,10 @@ pub(super) async fn get(
 
 /// The arguments under our names, with every problem at once. An unknown argument is ignored: clients send what their user
 /// filled in for another version.
-fn named(known: &[Argument], mut given: JsonObject) -> Result<BTreeMap<String, String>, Vec<Issue>> {
+fn named(
+    known: &[Argument],
+    mut given: JsonObject,
+) -> Result<BTreeMap<String, String>, Vec<Issue>> {
     let mut arguments = BTreeMap::new();
     let mut issues = Vec::new();
     let mut issue = |name: &str, code: &str, message: String, expected: Option<Value>| {
@@ -97,16 +102,19 @@ async fn looked_up(
     let mut context = PromptContext::new();
     let mut issues = Vec::new();
     for argument in known {
-        let (Values::Id(stored), Some(id)) = (&argument.values, arguments.get(argument.name)) else {
+        let (Values::Id(stored), Some(id)) = (&argument.values, arguments.get(argument.name))
+        else {
             continue;
         };
         let path = path_of(*stored, id);
         let found = resources::contents(server, principal, &path).await.ok().flatten();
         if let Some(contents) = found {
-            let value = serde_json::from_str(&contents.text).unwrap_or(Value::String(contents.text));
+            let value =
+                serde_json::from_str(&contents.text).unwrap_or(Value::String(contents.text));
             context.insert(argument.name.to_owned(), value);
         } else {
-            let message = format!("{} names nothing: there is no {} `{id}`", argument.name, word(*stored));
+            let message =
+                format!("{} names nothing: there is no {} `{id}`", argument.name, word(*stored));
             let path = format!("/{}", argument.name);
             issues.push(Issue { path, code: "not_found".to_owned(), message, expected: None });
         }
@@ -158,7 +166,8 @@ mod tests {
 
     #[test]
     fn aliases_are_renamed_and_all_problems_are_found() {
-        let named_ok = named(KNOWN, given(json!({"target_query": "x", "domain": "reasoning"}))).unwrap();
+        let named_ok =
+            named(KNOWN, given(json!({"target_query": "x", "domain": "reasoning"}))).unwrap();
         assert_eq!(named_ok["target_behavior"], "x");
         let missing = named(KNOWN, given(json!({}))).unwrap_err();
         assert_eq!(missing[0].message, "domain is required");

@@ -41,7 +41,8 @@ impl ResourceCache {
         }
         let mut entries = self.entries();
         if entries.len() >= MOST_ENTRIES {
-            let oldest = entries.iter().min_by_key(|(_, (since, _))| *since).map(|(key, _)| key.clone());
+            let oldest =
+                entries.iter().min_by_key(|(_, (since, _))| *since).map(|(key, _)| key.clone());
             if let Some(oldest) = oldest {
                 entries.remove(&oldest);
             }

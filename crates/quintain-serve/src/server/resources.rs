@@ -30,13 +30,17 @@ impl<'a> Address<'a> {
             Some((path, start)) => (path, start.parse().ok()?),
             None => (rest, 0),
         };
-        let is_plain = !path.is_empty() && !path.split('/').any(|part| part.is_empty() || part == "..");
+        let is_plain =
+            !path.is_empty() && !path.split('/').any(|part| part.is_empty() || part == "..");
         is_plain.then_some(Self { scheme, path, start })
     }
 }
 
 /// Everything that a principal can read.
-pub(super) async fn list(server: &Server, principal: &Principal) -> Result<Vec<Resource>, ErrorData> {
+pub(super) async fn list(
+    server: &Server,
+    principal: &Principal,
+) -> Result<Vec<Resource>, ErrorData> {
     let mut listed = Vec::new();
     for kind in &server.catalogue.resources {
         let meta = kind.meta();
@@ -129,7 +133,10 @@ pub(super) async fn contents(
 }
 
 /// The kinds with a template that fits.
-fn find<'a>(server: &'a Server, path: &'a str) -> impl Iterator<Item = &'static dyn ResourceKind> + 'a {
+fn find<'a>(
+    server: &'a Server,
+    path: &'a str,
+) -> impl Iterator<Item = &'static dyn ResourceKind> + 'a {
     let fits = |template: &&str| {
         let (mut parts, mut given) = (template.split('/'), path.split('/'));
         loop {
@@ -184,7 +191,14 @@ mod tests {
         let reference = Address::parse("violentutf://datasets/security_prompts").unwrap();
         assert_eq!(ours.path, reference.path);
         assert_eq!(Address::parse("quintain://runs/r/transcript?cursor=20").unwrap().start, 20);
-        for bad in ["file:///etc/passwd", "datasets/x", "quintain://", "quintain://a/../b", "quintain://a//b", "quintain://a?cursor=x"] {
+        for bad in [
+            "file:///etc/passwd",
+            "datasets/x",
+            "quintain://",
+            "quintain://a/../b",
+            "quintain://a//b",
+            "quintain://a?cursor=x",
+        ] {
             assert_eq!(Address::parse(bad), None, "{bad}");
         }
     }

@@ -60,7 +60,11 @@ impl RunningCall {
     }
 
     /// Waits for the next step. `limit` is the time after which the caller wants to know.
-    pub(super) async fn step(&mut self, limit: Option<Duration>, cancel: &CancellationToken) -> Step {
+    pub(super) async fn step(
+        &mut self,
+        limit: Option<Duration>,
+        cancel: &CancellationToken,
+    ) -> Step {
         let late = async {
             match limit {
                 Some(limit) => tokio::time::sleep(limit).await,
@@ -68,7 +72,8 @@ impl RunningCall {
             }
         };
         let mut late = std::pin::pin!(late);
-        let mut beats = tokio::time::interval_at(tokio::time::Instant::now() + HEARTBEAT, HEARTBEAT);
+        let mut beats =
+            tokio::time::interval_at(tokio::time::Instant::now() + HEARTBEAT, HEARTBEAT);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -129,8 +134,11 @@ impl Parked {
     pub(super) fn keep(&self, call: RunningCall) -> Option<String> {
         let mut calls = self.calls();
         let stale = |since: &Instant| since.elapsed() > LONGEST_QUESTION;
-        let old: Vec<String> =
-            calls.iter().filter(|(_, (since, _))| stale(since)).map(|(key, _)| key.clone()).collect();
+        let old: Vec<String> = calls
+            .iter()
+            .filter(|(_, (since, _))| stale(since))
+            .map(|(key, _)| key.clone())
+            .collect();
         old.into_iter().filter_map(|key| calls.remove(&key)).for_each(|(_, call)| call.stop());
         if calls.values().filter(|(_, other)| other.owner == call.owner).count() >= MOST_PARKED {
             call.stop();

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rmcp::ServiceExt as _;
 use rmcp::transport::io::stdio_pipes;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+};
 use tokio::sync::mpsc;
 
 use super::connection::Connection;

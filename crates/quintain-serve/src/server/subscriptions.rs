@@ -64,7 +64,12 @@ fn concerns(principal: &Principal, update: &Update) -> bool {
 }
 
 /// Sends updates to a legacy session until it ends or wants none.
-async fn forward(wanted: Subscriptions, principal: Principal, updates: Updates, peer: Peer<RoleServer>) {
+async fn forward(
+    wanted: Subscriptions,
+    principal: Principal,
+    updates: Updates,
+    peer: Peer<RoleServer>,
+) {
     let mut listener = updates.listen();
     loop {
         let update = match tokio::time::timeout(CHECK, listener.recv()).await {
@@ -96,7 +101,8 @@ pub(super) async fn listen(context: SubscriptionContext, principal: Principal, u
             Ok(_) | Err(RecvError::Lagged(_)) => continue,
             Err(RecvError::Closed) => return,
         };
-        let is_named = |uri: &&String| Address::parse(uri).is_some_and(|own| own.path == update.path);
+        let is_named =
+            |uri: &&String| Address::parse(uri).is_some_and(|own| own.path == update.path);
         for uri in uris.iter().filter(is_named) {
             if context.sink().notify_resource_updated(uri.clone()).await.is_err() {
                 return;

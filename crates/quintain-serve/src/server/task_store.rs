@@ -87,7 +87,8 @@ impl TaskStore {
 
     pub(super) fn get(&self, id: &str, owner: &str) -> Option<Arc<TaskEntry>> {
         let task = self.tasks().get(id).cloned()?;
-        (task.owner == owner && (task.since.elapsed() < task.ttl || !task.state().1.is_final())).then_some(task)
+        (task.owner == owner && (task.since.elapsed() < task.ttl || !task.state().1.is_final()))
+            .then_some(task)
     }
 
     /// The tasks of a principal, the newest first.

@@ -61,10 +61,13 @@ fn with_error_form(schema: &Value) -> Arc<Map<String, Value>> {
     let forms = json!([{"required": required}, {"required": ["error"]}]);
     match schema.remove("anyOf") {
         None => schema.insert("anyOf".to_owned(), forms),
-        Some(own) => schema.insert("allOf".to_owned(), json!([
-            {"anyOf": [{"anyOf": own}, {"required": ["error"]}]},
-            {"anyOf": forms},
-        ])),
+        Some(own) => schema.insert(
+            "allOf".to_owned(),
+            json!([
+                {"anyOf": [{"anyOf": own}, {"required": ["error"]}]},
+                {"anyOf": forms},
+            ]),
+        ),
     };
     Arc::new(schema)
 }

@@ -90,7 +90,8 @@ impl Default for Settings {
         Self {
             name: "quintain".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            description: "Tests, attacks and grades MCP servers, agents and language models".to_owned(),
+            description: "Tests, attacks and grades MCP servers, agents and language models"
+                .to_owned(),
             transport: Transport::Stdio,
             address: SocketAddr::from(([127, 0, 0, 1], 8765)),
             public_url: None,
@@ -211,7 +212,12 @@ impl Effective {
         done.map_err(|why| InvalidSetting { place: flag.to_owned(), why })
     }
 
-    fn set(&mut self, setting: &'static Setting, value: &Value, origin: Origin) -> Result<(), String> {
+    fn set(
+        &mut self,
+        setting: &'static Setting,
+        value: &Value,
+        origin: Origin,
+    ) -> Result<(), String> {
         (setting.set)(&mut self.settings, value)?;
         self.origins.insert(setting.key, origin);
         Ok(())
@@ -289,7 +295,8 @@ mod tests {
             let mut settings = Settings::default();
             let shown = (setting.show)(&settings);
             if !shown.is_null() {
-                (setting.set)(&mut settings, &shown).unwrap_or_else(|why| panic!("{}: {why}", setting.key));
+                (setting.set)(&mut settings, &shown)
+                    .unwrap_or_else(|why| panic!("{}: {why}", setting.key));
             }
             assert_eq!(settings, Settings::default(), "{}", setting.key);
         }

@@ -34,13 +34,15 @@ enum Command {
 pub(super) fn run(args: &Args, app: &App) -> Exit {
     let Command::Verify { file } = &args.command;
     let named = file.as_ref().map(|file| app.context.cwd.join(file));
-    let Some(path) = named.or_else(|| app.context.state_dir().map(|folder| path_in(&folder))) else {
+    let Some(path) = named.or_else(|| app.context.state_dir().map(|folder| path_in(&folder)))
+    else {
         app.console.error("no directory with an audit log", Some("set QUINTAIN_HOME"));
         return Exit::Usage;
     };
     match verify(&path) {
         Ok(count) => {
-            app.console.out(&format!("{count} {} intact", if count == 1 { "record" } else { "records" }));
+            app.console
+                .out(&format!("{count} {} intact", if count == 1 { "record" } else { "records" }));
             Exit::Passed
         }
         Err(error @ quintain_serve::audit::AuditError::Read { .. }) => {

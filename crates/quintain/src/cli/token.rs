@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use quintain_serve::auth::{Claims, KeyRing, LOCAL_AUDIENCE, LOCAL_ISSUER, Ledger, TokenRow, folder_in};
+use quintain_serve::auth::{
+    Claims, KeyRing, LOCAL_AUDIENCE, LOCAL_ISSUER, Ledger, TokenRow, folder_in,
+};
 use quintain_serve::principal::Scope;
 use serde_json::json;
 
@@ -76,7 +78,8 @@ fn subject(text: &str) -> Result<String, String> {
 
 fn scope(text: &str) -> Result<String, String> {
     let known = || {
-        let words: Vec<&str> = quintain_serve::principal::Group::ALL.iter().map(|group| group.word()).collect();
+        let words: Vec<&str> =
+            quintain_serve::principal::Group::ALL.iter().map(|group| group.word()).collect();
         format!("expected GROUP:read or GROUP:write with GROUP one of {}", words.join(", "))
     };
     let words: Vec<&str> = text.split([' ', ',']).filter(|word| !word.is_empty()).collect();
@@ -104,8 +107,10 @@ pub(super) fn run(args: &Args, app: &App) -> Exit {
 
 fn make(new: &NewArgs, folder: &PathBuf, app: &App) -> Result<Exit, String> {
     let keys = KeyRing::open(folder).map_err(|error| error.to_string())?;
-    let mut ledger = Ledger::open(folder).map_err(|error| format!("cannot read the list of tokens: {error}"))?;
-    let now = app.context.time().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut ledger =
+        Ledger::open(folder).map_err(|error| format!("cannot read the list of tokens: {error}"))?;
+    let now =
+        app.context.time().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let claims = Claims {
         iss: LOCAL_ISSUER.to_owned(),
         sub: new.subject.clone(),
@@ -136,12 +141,14 @@ fn make(new: &NewArgs, folder: &PathBuf, app: &App) -> Result<Exit, String> {
 }
 
 fn list(as_json: bool, folder: &PathBuf, app: &App) -> Result<Exit, String> {
-    let ledger = Ledger::open(folder).map_err(|error| format!("cannot read the list of tokens: {error}"))?;
+    let ledger =
+        Ledger::open(folder).map_err(|error| format!("cannot read the list of tokens: {error}"))?;
     if as_json {
         app.console.json(&json!(ledger.rows));
         return Ok(Exit::Passed);
     }
-    let now = app.context.time().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let now =
+        app.context.time().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     for row in &ledger.rows {
         let state = match row {
             row if row.revoked => "revoked".to_owned(),
@@ -158,10 +165,15 @@ fn list(as_json: bool, folder: &PathBuf, app: &App) -> Result<Exit, String> {
 }
 
 fn revoke(id: &str, folder: &PathBuf, app: &App) -> Result<Exit, String> {
-    let mut ledger = Ledger::open(folder).map_err(|error| format!("cannot read the list of tokens: {error}"))?;
-    let count = ledger.revoke(id).map_err(|error| format!("cannot write the list of tokens: {error}"))?;
+    let mut ledger =
+        Ledger::open(folder).map_err(|error| format!("cannot read the list of tokens: {error}"))?;
+    let count =
+        ledger.revoke(id).map_err(|error| format!("cannot write the list of tokens: {error}"))?;
     if count == 0 {
-        app.console.error(&format!("no valid token has the id or subject `{id}`"), Some("`quintain token list` shows them"));
+        app.console.error(
+            &format!("no valid token has the id or subject `{id}`"),
+            Some("`quintain token list` shows them"),
+        );
         return Ok(Exit::Nothing);
     }
     app.console.note(&format!("revoked {count} {}", if count == 1 { "token" } else { "tokens" }));

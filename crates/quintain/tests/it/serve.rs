@@ -22,7 +22,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         let peer = needs.map(env::var);
         let is_missing = matches!(peer, Some(Err(_)));
         let python = match peer {
-            Some(Ok(folder)) if script != "sdk_typescript.py" => PathBuf::from(folder).join("bin/python"),
+            Some(Ok(folder)) if script != "sdk_typescript.py" => {
+                PathBuf::from(folder).join("bin/python")
+            }
             _ => "python3".into(),
         };
         let name = format!("serve::{}", script.trim_end_matches(".py"));

@@ -69,11 +69,15 @@ pub(super) async fn show(
         return refuse(OAuthError::UnsupportedResponseType);
     }
     let challenge = request.code_challenge.filter(|text| (43..=128).contains(&text.len()));
-    let (Some(challenge), Some("S256")) = (challenge, request.code_challenge_method.as_deref()) else {
+    let (Some(challenge), Some("S256")) = (challenge, request.code_challenge_method.as_deref())
+    else {
         return refuse(OAuthError::InvalidRequest("PKCE with S256 is required"));
     };
     let resource = provider.verifier.resource();
-    let is_other = |named: &String| named.trim_end_matches('/') != resource && named.trim_end_matches('/') != provider.verifier.base_url();
+    let is_other = |named: &String| {
+        named.trim_end_matches('/') != resource
+            && named.trim_end_matches('/') != provider.verifier.base_url()
+    };
     if request.resource.as_ref().is_some_and(is_other) {
         return refuse(OAuthError::InvalidTarget);
     }
@@ -113,7 +117,9 @@ pub(super) async fn decide(
 ) -> Result<Response, OAuthError> {
     let browser = cookie(&headers);
     let pending = provider.records().take_pending(&decision.request, browser.as_deref());
-    let pending = pending.ok_or(OAuthError::InvalidRequest("the request is unknown, expired, or of another browser"))?;
+    let pending = pending.ok_or(OAuthError::InvalidRequest(
+        "the request is unknown, expired, or of another browser",
+    ))?;
     let state = pending.state.clone();
     let refuse = |error| Ok(back(&provider, &pending.redirect_uri, state.as_deref(), Err(error)));
     if decision.decision != "allow" {
@@ -139,7 +145,11 @@ pub(super) async fn decide(
 }
 
 /// Asks again after a wrong token.
-fn again(provider: &Provider, pending: Pending, browser: Option<&str>) -> Result<Response, OAuthError> {
+fn again(
+    provider: &Provider,
+    pending: Pending,
+    browser: Option<&str>,
+) -> Result<Response, OAuthError> {
     let client = provider.client(&pending.client, &pending.redirect_uri)?;
     let (redirect_uri, scope) = (pending.redirect_uri.clone(), pending.scope.clone());
     let id = provider.records().add_pending(pending).ok_or(OAuthError::TooMany)?;

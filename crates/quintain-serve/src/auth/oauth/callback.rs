@@ -24,8 +24,13 @@ fn callback_url(provider: &Provider) -> String {
 }
 
 /// Sends the browser to the issuer.
-pub(super) async fn to_issuer(provider: &Provider, mut pending: Pending) -> Result<Response, OAuthError> {
-    let (Some(external), Some((client_id, _))) = (&provider.verifier.external, &provider.external_client) else {
+pub(super) async fn to_issuer(
+    provider: &Provider,
+    mut pending: Pending,
+) -> Result<Response, OAuthError> {
+    let (Some(external), Some((client_id, _))) =
+        (&provider.verifier.external, &provider.external_client)
+    else {
         return Err(OAuthError::ServerError);
     };
     let discovery = external.discovery().await.map_err(|error| {
@@ -61,16 +66,19 @@ pub(super) async fn callback(
     headers: HeaderMap,
     Query(query): Query<CallbackQuery>,
 ) -> Result<Response, OAuthError> {
-    const FORGED: OAuthError = OAuthError::InvalidRequest("this login was not started here, or is over");
+    const FORGED: OAuthError =
+        OAuthError::InvalidRequest("this login was not started here, or is over");
     let Some(external) = provider.verifier.external.clone() else { return Err(FORGED) };
     let state = query.state.ok_or(FORGED)?;
-    let pending = provider.records().take_pending(&state, cookie(&headers).as_deref()).ok_or(FORGED)?;
+    let pending =
+        provider.records().take_pending(&state, cookie(&headers).as_deref()).ok_or(FORGED)?;
     // A request that waits for consent is no login at the issuer.
     let verifier = pending.verifier.clone().ok_or(FORGED)?;
     if query.iss.is_some_and(|named| named.trim_end_matches('/') != external.issuer()) {
         return Err(FORGED);
     }
-    let refuse = |error| Ok(back(&provider, &pending.redirect_uri, pending.state.as_deref(), Err(error)));
+    let refuse =
+        |error| Ok(back(&provider, &pending.redirect_uri, pending.state.as_deref(), Err(error)));
     let Some(code) = query.code else { return refuse(OAuthError::AccessDenied) };
     let claims = match exchange(&provider, &code, &verifier).await {
         Ok(claims) => claims,
@@ -79,7 +87,9 @@ pub(super) async fn callback(
             return refuse(OAuthError::ServerError);
         }
     };
-    let Some(principal) = external.principal_of(&claims) else { return refuse(OAuthError::AccessDenied) };
+    let Some(principal) = external.principal_of(&claims) else {
+        return refuse(OAuthError::AccessDenied);
+    };
     let scope = match granted_scope(pending.scope.as_deref(), &principal) {
         Ok(scope) => scope,
         Err(error) => return refuse(error),
@@ -115,7 +125,12 @@ async fn exchange(provider: &Provider, code: &str, verifier: &str) -> Result<Val
     let claims = external.claims(token, std::slice::from_ref(client_id)).await;
     let mut claims = claims.map_err(|refusal| refusal.to_string())?;
     // Issuers put scopes and roles into the access token. It is read only if it is a token of theirs for this client or server.
-    let audiences = [client_id.clone(), provider.verifier.resource(), provider.verifier.base_url().to_owned(), "account".to_owned()];
+    let audiences = [
+        client_id.clone(),
+        provider.verifier.resource(),
+        provider.verifier.base_url().to_owned(),
+        "account".to_owned(),
+    ];
     if let Some(access) = body.get("access_token").and_then(Value::as_str)
         && let Ok(access) = external.claims(access, &audiences).await
         && access.get("sub") == claims.get("sub")

@@ -41,7 +41,9 @@ impl OAuthError {
         match self {
             Self::InvalidRequest(what) => what,
             Self::InvalidClient => "unknown client, or its secret is wrong",
-            Self::InvalidGrant => "the code or token is not valid, was used before, or belongs to another client",
+            Self::InvalidGrant => {
+                "the code or token is not valid, was used before, or belongs to another client"
+            }
             Self::InvalidScope => "none of the requested scopes is available",
             Self::InvalidTarget => "the resource is not this server",
             Self::UnsupportedGrantType => "this grant type is not supported",

@@ -34,7 +34,12 @@ fn escaped(text: &str) -> String {
 }
 
 impl Page<'_> {
-    pub(super) fn response(&self, status: StatusCode, cookie: Option<&str>, is_secure: bool) -> Response {
+    pub(super) fn response(
+        &self,
+        status: StatusCode,
+        cookie: Option<&str>,
+        is_secure: bool,
+    ) -> Response {
         let scope = self.scope.unwrap_or("everything that you may do, except administration");
         let token = if self.asks_token {
             "<p><label>Your token (<code>quintain token new --subject NAME</code>)<br>\
@@ -42,7 +47,8 @@ impl Page<'_> {
         } else {
             ""
         };
-        let problem = self.problem.map(|what| format!("<p role=\"alert\"><b>{}</b></p>", escaped(what)));
+        let problem =
+            self.problem.map(|what| format!("<p role=\"alert\"><b>{}</b></p>", escaped(what)));
         let html = format!(
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{server}: allow access?</title>\
              <style>body{{font:16px sans-serif;max-width:40em;margin:3em auto;padding:0 1em}}</style>\
@@ -81,7 +87,9 @@ impl Page<'_> {
         }
         if let Some(cookie) = cookie {
             let secure = if is_secure { "; Secure" } else { "" };
-            let value = format!("{COOKIE}={cookie}; HttpOnly; SameSite=Lax; Path=/mcp/oauth; Max-Age=600{secure}");
+            let value = format!(
+                "{COOKIE}={cookie}; HttpOnly; SameSite=Lax; Path=/mcp/oauth; Max-Age=600{secure}"
+            );
             if let Ok(value) = HeaderValue::from_str(&value) {
                 headers.insert(header::SET_COOKIE, value);
             }

@@ -77,12 +77,17 @@ pub(super) fn all_scopes() -> Vec<String> {
 }
 
 /// What a client gets of what the user has. Without a request, everything except administration.
-pub(super) fn granted_scope(requested: Option<&str>, principal: &Principal) -> Result<String, OAuthError> {
+pub(super) fn granted_scope(
+    requested: Option<&str>,
+    principal: &Principal,
+) -> Result<String, OAuthError> {
     let requested = requested.unwrap_or_default();
     let mut scopes: Vec<Scope> = requested.split_whitespace().filter_map(Scope::parse).collect();
     if scopes.is_empty() {
         let groups = Group::ALL.into_iter().filter(|group| *group != Group::Admin);
-        scopes = groups.flat_map(|group| [Scope::new(group, Access::Read), Scope::new(group, Access::Write)]).collect();
+        scopes = groups
+            .flat_map(|group| [Scope::new(group, Access::Read), Scope::new(group, Access::Write)])
+            .collect();
     }
     scopes.retain(|scope| principal.may(*scope));
     if scopes.is_empty() {

@@ -62,9 +62,23 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn new(client: String, redirect_uri: String, challenge: String, browser: String) -> Self {
+    pub(super) fn new(
+        client: String,
+        redirect_uri: String,
+        challenge: String,
+        browser: String,
+    ) -> Self {
         let since = Instant::now();
-        Self { client, redirect_uri, challenge, scope: None, state: None, browser, verifier: None, since }
+        Self {
+            client,
+            redirect_uri,
+            challenge,
+            scope: None,
+            state: None,
+            browser,
+            verifier: None,
+            since,
+        }
     }
 }
 
@@ -89,14 +103,21 @@ pub(super) struct Records {
 }
 
 pub(super) fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 impl Records {
     pub(super) fn open(folder: &Path) -> Self {
         let path = folder.join("oauth.json");
         let stored = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        Self { path, stored: stored.unwrap_or_default(), codes: HashMap::new(), pending: HashMap::new() }
+        Self {
+            path,
+            stored: stored.unwrap_or_default(),
+            codes: HashMap::new(),
+            pending: HashMap::new(),
+        }
     }
 
     fn save(&self) {
@@ -116,7 +137,8 @@ impl Records {
     pub(super) fn add_client(&mut self, client: Client) -> String {
         if self.stored.clients.len() >= MOST_CLIENTS {
             let clients = &self.stored.clients;
-            let oldest = clients.iter().min_by_key(|(_, old)| old.created).map(|(id, _)| id.clone());
+            let oldest =
+                clients.iter().min_by_key(|(_, old)| old.created).map(|(id, _)| id.clone());
             oldest.and_then(|id| self.stored.clients.remove(&id));
         }
         let id = random_id();
@@ -139,12 +161,18 @@ impl Records {
     /// Takes a request out, if the same browser brings it.
     pub(super) fn take_pending(&mut self, id: &str, browser: Option<&str>) -> Option<Pending> {
         let is_own = self.pending.get(id).is_some_and(|pending| {
-            pending.since.elapsed() < PENDING_LIFE && browser.map(hash).as_ref() == Some(&pending.browser)
+            pending.since.elapsed() < PENDING_LIFE
+                && browser.map(hash).as_ref() == Some(&pending.browser)
         });
         if is_own { self.pending.remove(id) } else { None }
     }
 
-    pub(super) fn issue_code(&mut self, pending: &Pending, principal: &Principal, scope: String) -> String {
+    pub(super) fn issue_code(
+        &mut self,
+        pending: &Pending,
+        principal: &Principal,
+        scope: String,
+    ) -> String {
         self.codes.retain(|_, old| old.since.elapsed() < PENDING_LIFE);
         let code = random_secret();
         let client = pending.client.clone();

@@ -74,9 +74,14 @@ pub(super) async fn register(
 
 /// HTTPS, HTTP on this machine, or the own scheme of an application; nothing that a browser would run or open as a file.
 fn is_acceptable(uri: &str) -> bool {
-    const REFUSED: [&str; 8] = ["javascript", "data", "file", "blob", "about", "vbscript", "ftp", "ws"];
+    const REFUSED: [&str; 8] =
+        ["javascript", "data", "file", "blob", "about", "vbscript", "ftp", "ws"];
     let Ok(url) = Url::parse(uri) else { return false };
-    if url.fragment().is_some() || uri.contains('*') || !url.username().is_empty() || url.password().is_some() {
+    if url.fragment().is_some()
+        || uri.contains('*')
+        || !url.username().is_empty()
+        || url.password().is_some()
+    {
         return false;
     }
     match url.scheme() {
@@ -97,10 +102,22 @@ mod tests {
 
     #[test]
     fn redirects_leave_the_machine_only_encrypted() {
-        for uri in ["https://app.example/cb", "http://127.0.0.1:4000/cb", "http://localhost/cb", "cursor://anysphere.mcp/cb"] {
+        for uri in [
+            "https://app.example/cb",
+            "http://127.0.0.1:4000/cb",
+            "http://localhost/cb",
+            "cursor://anysphere.mcp/cb",
+        ] {
             assert!(is_acceptable(uri), "{uri}");
         }
-        for uri in ["http://app.example/cb", "javascript:alert(1)", "https://a.example/*", "https://a.example/#x", "https://u:p@a.example/", "cb"] {
+        for uri in [
+            "http://app.example/cb",
+            "javascript:alert(1)",
+            "https://a.example/*",
+            "https://a.example/#x",
+            "https://u:p@a.example/",
+            "cb",
+        ] {
             assert!(!is_acceptable(uri), "{uri}");
         }
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Form, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
-use axum::Json;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde::Deserialize;
@@ -40,7 +40,11 @@ pub(super) async fn token(
         return Err(OAuthError::InvalidRequest("expected a form"));
     };
     let own = [provider.verifier.resource(), provider.verifier.base_url().to_owned()];
-    if request.resource.as_ref().is_some_and(|named| !own.iter().any(|own| own == named.trim_end_matches('/'))) {
+    if request
+        .resource
+        .as_ref()
+        .is_some_and(|named| !own.iter().any(|own| own == named.trim_end_matches('/')))
+    {
         return Err(OAuthError::InvalidTarget);
     }
     let (client, secret) = credentials(&headers, &request);
@@ -57,7 +61,9 @@ pub(super) async fn token(
 fn credentials(headers: &HeaderMap, request: &TokenRequest) -> (Option<String>, Option<String>) {
     let basic = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let basic = basic.and_then(|value| value.strip_prefix("Basic "));
-    let decoded = basic.and_then(|text| STANDARD.decode(text).ok()).and_then(|bytes| String::from_utf8(bytes).ok());
+    let decoded = basic
+        .and_then(|text| STANDARD.decode(text).ok())
+        .and_then(|bytes| String::from_utf8(bytes).ok());
     match decoded.as_deref().and_then(|pair| pair.split_once(':')) {
         Some((id, secret)) => (Some(id.to_owned()), Some(secret.to_owned())),
         None => (request.client_id.clone(), request.client_secret.clone()),
@@ -132,10 +138,13 @@ async fn by_credentials(
     client: Option<String>,
     secret: Option<String>,
 ) -> Result<Response, OAuthError> {
-    let (Some(client), Some(secret)) = (client, secret) else { return Err(OAuthError::InvalidClient) };
+    let (Some(client), Some(secret)) = (client, secret) else {
+        return Err(OAuthError::InvalidClient);
+    };
     let claims = provider.verifier.local_claims(&secret).filter(|claims| claims.sub == client);
     let claims = claims.ok_or(OAuthError::InvalidClient)?;
-    let principal = provider.verifier.principal(&secret).await.map_err(|_| OAuthError::InvalidClient)?;
+    let principal =
+        provider.verifier.principal(&secret).await.map_err(|_| OAuthError::InvalidClient)?;
     let scope = granted_scope(request.scope.as_deref(), &principal)?;
     let grant = Grant { owner: claims.sub, scope, client, family: random_id() };
     answer(provider, grant, false)

@@ -57,10 +57,16 @@ fn print(effective: &Effective, unsafe_choices: &[String], app: &App) {
                 Value::Null => "-".to_owned(),
                 value => value.to_string(),
             };
-            [setting.key.to_owned(), value, effective.origin(setting).to_string(), setting.variable.to_owned()]
+            [
+                setting.key.to_owned(),
+                value,
+                effective.origin(setting).to_string(),
+                setting.variable.to_owned(),
+            ]
         })
         .collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let (key, value, source) = (width(0), width(1).min(50), width(2));
     for [name, shown, origin, variable] in &rows {
         app.console.out(&format!("{name:<key$}  {shown:<value$}  {origin:<source$}  {variable}"));

@@ -43,7 +43,10 @@ pub(super) fn read(options: &Options, app: &App) -> Result<Effective, Exit> {
 }
 
 /// The file and its `serve:` section. A file that the user named must exist.
-fn section(named: Option<&PathBuf>, app: &App) -> Result<Option<(String, Map<String, Value>)>, Exit> {
+fn section(
+    named: Option<&PathBuf>,
+    app: &App,
+) -> Result<Option<(String, Map<String, Value>)>, Exit> {
     let found = match named {
         Some(file) => Some(file.clone()),
         None => FILES.iter().map(PathBuf::from).find(|file| app.context.cwd.join(file).is_file()),
