@@ -60,7 +60,7 @@ fn external_words(claims: &Value) -> Vec<String> {
         match claims.get(name) {
             Some(Value::String(text)) => words.extend(text.split_whitespace().map(str::to_owned)),
             Some(Value::Array(list)) => {
-                words.extend(list.iter().filter_map(Value::as_str).map(str::to_owned))
+                words.extend(list.iter().filter_map(Value::as_str).map(str::to_owned));
             }
             _ => {}
         }

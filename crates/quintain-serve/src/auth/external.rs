@@ -15,7 +15,7 @@ use crate::principal::Principal;
 
 const LEEWAY_SECONDS: u64 = 5;
 /// How long keys are used without asking again, and how soon an unknown key makes the server ask again.
-const KEYS_FRESH: Duration = Duration::from_secs(3600);
+const KEYS_FRESH: Duration = Duration::from_hours(1);
 const SHORTEST_GAP: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Most bytes of a document of the issuer.

@@ -141,16 +141,12 @@ impl Listening {
         };
         // Responses are written in several small pieces; without this, each waits for an acknowledgement.
         let serving = async {
-            match tls {
-                Some(tls) => {
-                    let listener = tls::TlsListener::new(listener, tls);
-                    axum::serve(listener, app).with_graceful_shutdown(stopped).await
-                }
-                None => {
-                    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-                    axum::serve(listener, app).with_graceful_shutdown(stopped).await
-                }
+            if let Some(tls) = tls {
+                let listener = tls::TlsListener::new(listener, tls);
+                return axum::serve(listener, app).with_graceful_shutdown(stopped).await;
             }
+            let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+            axum::serve(listener, app).with_graceful_shutdown(stopped).await
         };
         tokio::select! {
             served = serving => served.map_err(HttpError::Serve),

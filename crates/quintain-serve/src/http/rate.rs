@@ -31,7 +31,7 @@ impl RateLimiter {
         let per_second = self.per_minute / 60.0;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MOST_BUCKETS {
-            let refill = Duration::from_secs(60);
+            let refill = Duration::from_mins(1);
             buckets.retain(|_, bucket| now.duration_since(bucket.at) < refill);
         }
         let bucket =

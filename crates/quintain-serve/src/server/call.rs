@@ -41,7 +41,7 @@ pub(super) struct Caller {
 /// Why a call does not start.
 pub(super) enum Refused {
     Protocol(ErrorData),
-    Tool(CallToolResult),
+    Tool(Box<CallToolResult>),
 }
 
 /// Checks name, rights and arguments, and starts the tool.
@@ -58,7 +58,7 @@ pub(super) fn start(
         let what = format!("{name} needs the scope {}", meta.scope);
         let error = ToolError::new(ErrorCode::NotAllowed, what)
             .with_hint("ask for a token with this scope");
-        return Err(Refused::Tool(tools::refused(&error)));
+        return Err(Refused::Tool(Box::new(tools::refused(&error))));
     }
     let arguments = validated(server, offered, arguments)?;
     let (inputs, asked) = mpsc::channel(1);
@@ -142,7 +142,7 @@ fn invalid(server: &Server, found: &[Issue]) -> Refused {
                 "error": {"code": "invalid_arguments", "message": error.message, "retryable": false,
                     "validation_errors": data["validation_errors"], "issues": data["issues"]}
             }));
-            Refused::Tool(result)
+            Refused::Tool(Box::new(result))
         }
     }
 }
@@ -171,7 +171,7 @@ pub(super) async fn call_tool(
         None => match start(server, &caller, &request.name, arguments) {
             Ok(call) => call,
             Err(Refused::Protocol(error)) => return Err(error),
-            Err(Refused::Tool(result)) => return Ok(result.into()),
+            Err(Refused::Tool(result)) => return Ok((*result).into()),
         },
     };
     follow(server, &caller, call).await

@@ -156,7 +156,7 @@ impl ClientHost {
             return answered.await.ok();
         }
         let peer = self.peer();
-        let answered = match request {
+        match request {
             InputRequest::Elicitation(request) => {
                 let result = peer.create_elicitation(request.params).await;
                 result.ok().and_then(|result| serde_json::to_value(result).ok())
@@ -167,8 +167,7 @@ impl ClientHost {
                 Err(error) => Some(json!({"error": error.to_string()})),
             },
             _ => None,
-        };
-        answered
+        }
     }
 
     fn can_elicit(&self) -> bool {

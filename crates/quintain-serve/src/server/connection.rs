@@ -70,14 +70,11 @@ impl Connection {
             .get(id, &owner)
             .ok_or_else(|| ErrorData::invalid_params("Task not found", None))
     }
+}
 
-    fn is_offered(&self, offered: bool, method: &'static str) -> Result<(), ErrorData> {
-        if offered {
-            Ok(())
-        } else {
-            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
-        }
-    }
+/// Refuses methods that the settings switch off.
+fn offered(is_on: bool, method: &'static str) -> Result<(), ErrorData> {
+    if is_on { Ok(()) } else { Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)) }
 }
 
 fn is_modern(context: &Context) -> bool {
@@ -98,7 +95,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.is_offered(self.server.settings().enable_tools, "tools/list")?;
+        offered(self.server.settings().enable_tools, "tools/list")?;
         let principal = self.principal(&context);
         let tools = self.server.catalogue.tools(&principal).map(tools::listed).collect();
         let cursor = cursor_of(request);
@@ -120,7 +117,7 @@ impl ServerHandler for Connection {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.is_offered(self.server.settings().enable_tools, "tools/call")?;
+        offered(self.server.settings().enable_tools, "tools/call")?;
         let name = request.name.to_string();
         let answer = call_tool(&self.server, self.caller(&context), request).await;
         let (level, outcome) = match &answer {
@@ -142,7 +139,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         _: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.is_offered(self.server.settings().enable_prompts, "prompts/list")?;
+        offered(self.server.settings().enable_prompts, "prompts/list")?;
         let all =
             self.server.catalogue.prompts.iter().map(|prompt| prompts::listed(*prompt)).collect();
         let cursor = cursor_of(request);
@@ -158,7 +155,7 @@ impl ServerHandler for Connection {
         request: GetPromptRequestParams,
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.is_offered(self.server.settings().enable_prompts, "prompts/get")?;
+        offered(self.server.settings().enable_prompts, "prompts/get")?;
         let arguments: JsonObject = request.arguments.unwrap_or_default();
         let principal = self.principal(&context);
         prompts::get(&self.server, &principal, &request.name, arguments).await.map(Into::into)
@@ -169,7 +166,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.is_offered(self.server.settings().enable_resources, "resources/list")?;
+        offered(self.server.settings().enable_resources, "resources/list")?;
         let all = resources::list(&self.server, &self.principal(&context)).await?;
         let cursor = cursor_of(request);
         let (some, next) =
@@ -186,7 +183,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.is_offered(self.server.settings().enable_resources, "resources/templates/list")?;
+        offered(self.server.settings().enable_resources, "resources/templates/list")?;
         let all = resources::templates(&self.server, &self.principal(&context));
         let cursor = cursor_of(request);
         let (some, next) =
@@ -203,7 +200,7 @@ impl ServerHandler for Connection {
         request: ReadResourceRequestParams,
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.is_offered(self.server.settings().enable_resources, "resources/read")?;
+        offered(self.server.settings().enable_resources, "resources/read")?;
         let principal = self.principal(&context);
         let read =
             resources::read(&self.server, &principal, &request.uri, is_modern(&context)).await;
@@ -215,7 +212,7 @@ impl ServerHandler for Connection {
         request: SubscribeRequestParams,
         context: Context,
     ) -> Result<(), ErrorData> {
-        self.is_offered(self.server.settings().enable_resources, "resources/subscribe")?;
+        offered(self.server.settings().enable_resources, "resources/subscribe")?;
         let principal = self.principal(&context);
         // Whoever may not read it must not learn that it changes.
         resources::read(&self.server, &principal, &request.uri, false).await?;

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_principal_sees_only_its_own_contents_until_something_is_written() {
-        let cache = ResourceCache::new(Duration::from_secs(60));
+        let cache = ResourceCache::new(Duration::from_mins(1));
         cache.put("alice", "datasets/a", contents("secret"));
         assert_eq!(cache.get("alice", "datasets/a"), Some(contents("secret")));
         assert_eq!(cache.get("bob", "datasets/a"), None);

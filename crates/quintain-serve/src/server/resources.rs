@@ -148,7 +148,7 @@ fn find<'a>(
         }
     };
     let kinds = server.catalogue.resources.iter().copied();
-    kinds.filter(move |kind| kind.meta().templates.iter().any(|template| fits(template)))
+    kinds.filter(move |kind| kind.meta().templates.iter().any(&fits))
 }
 
 /// A part of a text, and where the next one starts. `None` if the position is not in the text.

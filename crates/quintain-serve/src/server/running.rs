@@ -20,7 +20,7 @@ const HEARTBEAT: Duration = Duration::from_millis(1500);
 /// How long a cancelled tool may take to store what it has.
 const LONGEST_FAREWELL: Duration = Duration::from_secs(10);
 /// How long a call waits for an answer of the user.
-const LONGEST_QUESTION: Duration = Duration::from_secs(15 * 60);
+const LONGEST_QUESTION: Duration = Duration::from_mins(15);
 /// Calls of one principal that may wait for an answer.
 const MOST_PARKED: usize = 32;
 

@@ -15,8 +15,8 @@ use super::running::{RunningCall, Step};
 use crate::random::random_id;
 
 /// How long a task is kept if the client does not say, and at most.
-const DEFAULT_TTL: Duration = Duration::from_secs(3600);
-const LONGEST_TTL: Duration = Duration::from_secs(24 * 3600);
+const DEFAULT_TTL: Duration = Duration::from_hours(1);
+const LONGEST_TTL: Duration = Duration::from_hours(24);
 /// Unfinished tasks of one principal.
 const MOST_TASKS: usize = 64;
 /// How often clients should ask.

@@ -1,6 +1,6 @@
 //! `quintain token`: tokens for `quintain serve --http`.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::Subcommand;
 use quintain_serve::auth::{
@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, app: &App) -> Exit {
     })
 }
 
-fn make(new: &NewArgs, folder: &PathBuf, app: &App) -> Result<Exit, String> {
+fn make(new: &NewArgs, folder: &Path, app: &App) -> Result<Exit, String> {
     let keys = KeyRing::open(folder).map_err(|error| error.to_string())?;
     let mut ledger =
         Ledger::open(folder).map_err(|error| format!("cannot read the list of tokens: {error}"))?;
@@ -140,7 +140,7 @@ fn make(new: &NewArgs, folder: &PathBuf, app: &App) -> Result<Exit, String> {
     Ok(Exit::Passed)
 }
 
-fn list(as_json: bool, folder: &PathBuf, app: &App) -> Result<Exit, String> {
+fn list(as_json: bool, folder: &Path, app: &App) -> Result<Exit, String> {
     let ledger =
         Ledger::open(folder).map_err(|error| format!("cannot read the list of tokens: {error}"))?;
     if as_json {
@@ -164,7 +164,7 @@ fn list(as_json: bool, folder: &PathBuf, app: &App) -> Result<Exit, String> {
     Ok(Exit::Passed)
 }
 
-fn revoke(id: &str, folder: &PathBuf, app: &App) -> Result<Exit, String> {
+fn revoke(id: &str, folder: &Path, app: &App) -> Result<Exit, String> {
     let mut ledger =
         Ledger::open(folder).map_err(|error| format!("cannot read the list of tokens: {error}"))?;
     let count =
@@ -180,7 +180,7 @@ fn revoke(id: &str, folder: &PathBuf, app: &App) -> Result<Exit, String> {
     Ok(Exit::Passed)
 }
 
-fn rotate(revoke_all: bool, folder: &PathBuf, app: &App) -> Result<Exit, String> {
+fn rotate(revoke_all: bool, folder: &Path, app: &App) -> Result<Exit, String> {
     let mut keys = KeyRing::open(folder).map_err(|error| error.to_string())?;
     keys.rotate(revoke_all).map_err(|error| error.to_string())?;
     app.console.note("made a new key");

@@ -103,7 +103,7 @@ fn is_secure(provider: &Provider) -> bool {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Decision {
+pub(super) struct ConsentForm {
     request: String,
     decision: String,
     #[serde(default)]
@@ -113,22 +113,22 @@ pub(super) struct Decision {
 pub(super) async fn decide(
     State(provider): State<Arc<Provider>>,
     headers: HeaderMap,
-    Form(decision): Form<Decision>,
+    Form(form): Form<ConsentForm>,
 ) -> Result<Response, OAuthError> {
     let browser = cookie(&headers);
-    let pending = provider.records().take_pending(&decision.request, browser.as_deref());
+    let pending = provider.records().take_pending(&form.request, browser.as_deref());
     let pending = pending.ok_or(OAuthError::InvalidRequest(
         "the request is unknown, expired, or of another browser",
     ))?;
     let state = pending.state.clone();
     let refuse = |error| Ok(back(&provider, &pending.redirect_uri, state.as_deref(), Err(error)));
-    if decision.decision != "allow" {
+    if form.decision != "allow" {
         return refuse(OAuthError::AccessDenied);
     }
     if provider.verifier.external.is_some() {
         return to_issuer(&provider, pending).await;
     }
-    let token = decision.token.trim();
+    let token = form.token.trim();
     let principal = match provider.verifier.local_claims(token) {
         Some(_) => provider.verifier.principal(token).await.ok(),
         None => None,

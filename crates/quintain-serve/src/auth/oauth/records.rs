@@ -12,8 +12,8 @@ use crate::principal::Principal;
 use crate::random::{random_id, random_secret};
 
 /// How long a code may be exchanged, a consent may take, and a refresh token may be used.
-const CODE_LIFE: Duration = Duration::from_secs(60);
-const PENDING_LIFE: Duration = Duration::from_secs(600);
+const CODE_LIFE: Duration = Duration::from_mins(1);
+const PENDING_LIFE: Duration = Duration::from_mins(10);
 pub(super) const REFRESH_LIFE_SECONDS: u64 = 14 * 24 * 3600;
 const MOST_CLIENTS: usize = 1000;
 const MOST_PENDING: usize = 1000;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use quintain_serve::settings::Effective;
-use quintain_source::{Diagnostics, SourceFile, Sources, read_settings};
+use quintain_source::{Diagnostics, Node, SourceFile, Sources, read_settings};
 use serde_json::{Map, Value, json};
 
 use super::Options;
@@ -12,6 +12,9 @@ use crate::exit::Exit;
 
 /// Files that are read without `-c`, if they exist.
 const FILES: [&str; 2] = ["quintain.yaml", "quintain.yml"];
+
+/// The name of the file, and its `serve:` section.
+type Section = (String, Map<String, Value>);
 
 pub(super) fn read(options: &Options, app: &App) -> Result<Effective, Exit> {
     let section = section(options.config.as_ref(), app)?;
@@ -43,10 +46,7 @@ pub(super) fn read(options: &Options, app: &App) -> Result<Effective, Exit> {
 }
 
 /// The file and its `serve:` section. A file that the user named must exist.
-fn section(
-    named: Option<&PathBuf>,
-    app: &App,
-) -> Result<Option<(String, Map<String, Value>)>, Exit> {
+fn section(named: Option<&PathBuf>, app: &App) -> Result<Option<Section>, Exit> {
     let found = match named {
         Some(file) => Some(file.clone()),
         None => FILES.iter().map(PathBuf::from).find(|file| app.context.cwd.join(file).is_file()),
@@ -65,7 +65,7 @@ fn section(
         suite::show(&sources, &diagnostics, app);
         return Err(Exit::Usage);
     };
-    match root.get("serve").map(|section| section.to_json()) {
+    match root.get("serve").map(Node::to_json) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(section)) => Ok(Some((name, section))),
         Some(_) => {
