@@ -27,7 +27,7 @@ impl Default for Updates {
 
 impl Updates {
     pub fn announce(&self, owner: &str, path: &str) {
-        // Without a subscriber there is nobody to tell.
+        // Without a subscriber, nobody misses it.
         let _ = self.0.send(Update { owner: owner.to_owned(), path: path.to_owned() });
     }
 

@@ -34,7 +34,7 @@ impl Claims {
     pub(super) fn principal(&self) -> Principal {
         if self.operator {
             let mut principal = Principal::local(&self.sub);
-            // Owners of two tokens stay apart: to see what belongs to others needs a token that says so.
+            // Owners of two tokens stay apart: to see what belongs to others needs the admin scope.
             principal.scopes.retain(|scope| scope.group != Group::Admin);
             return principal;
         }
@@ -43,7 +43,7 @@ impl Claims {
     }
 }
 
-/// The principal of an external token. Its owner contains the issuer, so that it is no local subject.
+/// The principal of an external token. Its owner contains the issuer, so that it differs from every local subject.
 pub(super) fn external_principal(issuer: &str, claims: &Value) -> Option<Principal> {
     let subject =
         claims.get("sub").and_then(Value::as_str).filter(|subject| !subject.is_empty())?;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::claims::external_principal;
-use super::verifier::Refusal;
+use super::refusal::Refusal;
 use crate::principal::Principal;
 
 const LEEWAY_SECONDS: u64 = 5;

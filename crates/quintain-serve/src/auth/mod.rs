@@ -6,6 +6,7 @@ mod keys;
 mod ledger;
 pub mod oauth;
 mod private_file;
+mod refusal;
 mod verifier;
 
 pub use claims::{Claims, LOCAL_AUDIENCE, LOCAL_ISSUER};
@@ -13,4 +14,5 @@ pub use external::{ExternalIssuer, IssuerError};
 pub use keys::{KeyError, KeyRing};
 pub use ledger::{Ledger, TokenRow};
 pub use private_file::folder_in;
-pub use verifier::{Refusal, Verifier};
+pub use refusal::Refusal;
+pub use verifier::Verifier;

@@ -10,18 +10,8 @@ use super::claims::{Claims, LOCAL_AUDIENCE, LOCAL_ISSUER};
 use super::external::ExternalIssuer;
 use super::keys::{KeyError, KeyRing};
 use super::ledger::{self, Ledger};
+use super::refusal::Refusal;
 use crate::principal::Principal;
-
-/// Why a token is refused. Clients learn no more than this.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    #[error("no token")]
-    Missing,
-    #[error("the token is not valid")]
-    Invalid,
-    #[error("the issuer cannot be reached")]
-    IssuerUnreachable,
-}
 
 /// Verifies tokens for one server.
 pub struct Verifier {

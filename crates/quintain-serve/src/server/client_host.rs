@@ -23,7 +23,7 @@ use crate::updates::Updates;
 
 /// Reports of a tool that follow each other faster are combined.
 const SHORTEST_GAP: Duration = Duration::from_millis(100);
-/// How much a heartbeat adds: the protocol wants every report to be above the last one.
+/// How much a heartbeat adds: the protocol requires every report to be above the last one.
 const HEARTBEAT: f64 = 0.001;
 
 /// A question that the client must answer before the call can continue.

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// No messages until the client chooses a level.
 const SILENT: u8 = u8::MAX;
 
-/// The least severe level that a session wants.
+/// The least severe level that a session asked for.
 pub(super) struct LogLevel(AtomicU8);
 
 impl Default for LogLevel {

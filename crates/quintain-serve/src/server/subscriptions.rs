@@ -63,7 +63,7 @@ fn concerns(principal: &Principal, update: &Update) -> bool {
     update.owner == principal.owner || principal.is_admin()
 }
 
-/// Sends updates to a legacy session until it ends or wants none.
+/// Sends updates to a legacy session until it ends or has no subscription.
 async fn forward(
     wanted: Subscriptions,
     principal: Principal,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::Form;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::response::Response;
 use serde::Deserialize;
-use url::Url;
 
 use super::callback::to_issuer;
+use super::client_redirect::back;
 use super::error::OAuthError;
 use super::page::{Page, cookie};
 use super::provider::{Provider, granted_scope};
@@ -26,30 +26,6 @@ pub(super) struct AuthorizeRequest {
     scope: Option<String>,
     state: Option<String>,
     resource: Option<String>,
-}
-
-/// Sends the browser back to the client.
-pub(super) fn back(
-    provider: &Provider,
-    redirect_uri: &str,
-    state: Option<&str>,
-    outcome: Result<&str, OAuthError>,
-) -> Response {
-    let Ok(mut target) = Url::parse(redirect_uri) else {
-        return OAuthError::InvalidRedirectUri.into_response();
-    };
-    {
-        let mut query = target.query_pairs_mut();
-        match outcome {
-            Ok(code) => query.append_pair("code", code),
-            Err(error) => query.append_pair("error", error.word()),
-        };
-        if let Some(state) = state {
-            query.append_pair("state", state);
-        }
-        query.append_pair("iss", provider.verifier.base_url());
-    }
-    Redirect::to(target.as_str()).into_response()
 }
 
 pub(super) async fn show(

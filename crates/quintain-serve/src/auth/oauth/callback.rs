@@ -12,7 +12,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use super::authorize::back;
+use super::client_redirect::back;
 use super::error::OAuthError;
 use super::page::cookie;
 use super::provider::{Provider, granted_scope};

@@ -3,6 +3,7 @@
 
 mod authorize;
 mod callback;
+mod client_redirect;
 mod error;
 mod metadata;
 mod page;
