@@ -62,7 +62,7 @@ impl Platform {
     /// Whether the owner of the server listed the target.
     fn is_listed(&self, generator: &Generator) -> bool {
         let Some(url) = generator.url().and_then(|url| Url::parse(&url).ok()) else { return false };
-        Destinations::only(&self.settings.allow_targets).check(&url).is_ok()
+        Destinations::only(&self.allowances.allow_targets).check(&url).is_ok()
     }
 }
 

@@ -219,7 +219,7 @@ impl Platform {
                 ToolError::new(ErrorCode::BudgetExceeded, what).with_hint("use `sample_size`")
             );
         }
-        let text = suite::text(&suite::of_tests(target, tests), &self.settings.workspace);
+        let text = suite::text(&suite::of_tests(target, tests), &self.allowances.workspace);
         let mut choices = Map::new();
         if repeat > 1 {
             choices.insert("repeat".to_owned(), json!(repeat));
@@ -298,7 +298,7 @@ impl Platform {
             adversary: limits.adversary,
             judge: limits.judge,
         };
-        let text = suite::text(&suite::of_attack(target, attack), &self.settings.workspace);
+        let text = suite::text(&suite::of_attack(target, attack), &self.allowances.workspace);
         let number = |key: &str| settings.number(key).map(|number| number as usize);
         let work = RedteamWork {
             suite: vec![text],

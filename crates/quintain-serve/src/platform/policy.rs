@@ -12,12 +12,12 @@ use crate::principal::Principal;
 impl Platform {
     /// How much a principal may use.
     pub fn quota(&self, principal: &Principal) -> Quota {
-        if principal.operator { self.settings.operator_quota } else { self.settings.quota }
+        if principal.operator { self.allowances.operator_quota } else { self.allowances.quota }
     }
 
     /// What the runs of a principal may use; the engine checks it at every access.
     pub fn policy(&self, principal: &Principal) -> Policy {
-        let settings = &self.settings;
+        let settings = &self.allowances;
         if !principal.operator {
             // No file, variable, program, interpreter or login; no listener, since that needs a free port of loopback.
             let addresses = Access::Only(settings.allow_targets.clone());
@@ -56,7 +56,7 @@ impl Platform {
                     "use a `connection` with a `url`",
                 );
             }
-            if let Access::Only(list) = &self.settings.allow_commands
+            if let Access::Only(list) = &self.allowances.allow_commands
                 && !list.contains(&command)
             {
                 return refused(

@@ -129,7 +129,7 @@ impl Platform {
         RunRequest {
             id: id::new_run_id(kind, &created),
             created,
-            version: self.settings.version.clone(),
+            version: self.allowances.version.clone(),
             owner: principal.owner.clone(),
             policy: self.policy(principal),
             stored: job.stored,

@@ -32,7 +32,7 @@ impl Platform {
         let file = SuiteFile {
             name: "quintain.json".to_owned(),
             text: suite.to_string().into(),
-            base_dir: self.settings.workspace.clone(),
+            base_dir: self.allowances.workspace.clone(),
         };
         let mut notices = Vec::new();
         let mut notify = |notice: Notice<'_>| notices.push(runs::told(&notice));

@@ -87,11 +87,11 @@ async fn read(
             json!({"converters": all.map(|meta| json!({"name": meta.id, "description": meta.summary})).collect::<Vec<_>>()})
         }
         ["config", "system"] | ["config", "system", "info"] => json!({
-            "version": platform.settings.version, "provider_types": OWN_TYPES,
+            "version": platform.allowances.version, "provider_types": OWN_TYPES,
             "providers": providers(), "orchestrator_types": TYPES,
         }),
         ["config", "mcp"] | ["config", "mcp", "settings"] => json!({
-            "schemes": ["quintain", "violentutf"], "version": platform.settings.version,
+            "schemes": ["quintain", "violentutf"], "version": platform.allowances.version,
         }),
         ["config", component, id] => {
             let kind = match *component {

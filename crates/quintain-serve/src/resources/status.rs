@@ -65,7 +65,7 @@ async fn read(
     Ok(Some(json_contents(&json!({
         "component": component,
         "status": if is_stored { "ok" } else { "failed" },
-        "version": platform.settings.version,
+        "version": platform.allowances.version,
         "services": {"store": is_stored, "runs_under_way": platform.active.count(Some(&principal.owner))},
     }))))
 }

@@ -137,7 +137,7 @@ async fn read(
             return Err(ToolError::new(ErrorCode::NotAllowed, what)
                 .with_hint("send the content as `source.text`"));
         }
-        let workspace = &platform.settings.workspace;
+        let workspace = &platform.allowances.workspace;
         let only = quintain_engine::Policy {
             files: quintain_engine::Access::Only(vec![workspace.clone()]),
             ..quintain_engine::Policy::nothing()

@@ -168,7 +168,7 @@ async fn replay(call: Call<'_>) -> Result<Reply, ToolError> {
         .await?;
     let suite = suite::of_attack(&generator, Attack::default());
     let work = ReplayWork {
-        suite: vec![suite::text(&suite, &platform.settings.workspace)],
+        suite: vec![suite::text(&suite, &platform.allowances.workspace)],
         target: TargetRequest { name: Some(generator.name.clone()), ..TargetRequest::default() },
         findings: vec![finding.clone()],
         partial: false,

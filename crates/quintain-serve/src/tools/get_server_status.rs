@@ -43,7 +43,7 @@ async fn status(call: Call<'_>) -> Result<Reply, ToolError> {
     let quota = platform.quota(principal);
     let running = platform.active.count(Some(&principal.owner));
     let structured = json!({
-        "version": platform.settings.version,
+        "version": platform.allowances.version,
         "operator": principal.operator,
         "runs_under_way": running,
         "counts": counts,
@@ -56,6 +56,6 @@ async fn status(call: Call<'_>) -> Result<Reply, ToolError> {
     });
     Ok(Reply::new(
         structured,
-        format!("quintain {}, {running} runs under way", platform.settings.version),
+        format!("quintain {}, {running} runs under way", platform.allowances.version),
     ))
 }

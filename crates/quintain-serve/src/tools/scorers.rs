@@ -123,7 +123,7 @@ async fn score(call: Call<'_>) -> Result<Reply, ToolError> {
         Some(wanted) => Some(platform.generator(principal, wanted).await?),
         None => None,
     };
-    let text = suite::text(&suite::of_tests(&echo, vec![test]), &platform.settings.workspace);
+    let text = suite::text(&suite::of_tests(&echo, vec![test]), &platform.allowances.workspace);
     let models =
         ModelSettings { judge: judge.as_ref().map(Generator::target), ..ModelSettings::default() };
     let work = EvalWork { suite: vec![text], models, ..EvalWork::default() };

@@ -121,7 +121,7 @@ async fn ask(
     limit: Duration,
 ) -> Result<Vec<Value>, ToolError> {
     let tests = prompts.iter().map(|prompt| suite::test(generator, prompt, Vec::new())).collect();
-    let text = suite::text(&suite::of_tests(generator, tests), &platform.settings.workspace);
+    let text = suite::text(&suite::of_tests(generator, tests), &platform.allowances.workspace);
     let work = EvalWork { suite: vec![text], ..EvalWork::default() };
     let job = NewJob::default();
     let request = platform.request(principal, "test", Work::Eval(Box::new(work)), job);

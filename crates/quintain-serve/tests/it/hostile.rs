@@ -1,7 +1,7 @@
 //! Principals that are not operators: refused, bounded, and apart from each other.
 
 use quintain_demo::{DemoConfig, Twin, serve_http};
-use quintain_serve::platform::{PlatformSettings, Quota};
+use quintain_serve::platform::{Allowances, Quota};
 use quintain_serve::tool::ErrorCode;
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ async fn quotas_bound_bytes_and_runs() {
         seconds_per_run: 5,
         stored_bytes: 20_000,
     };
-    let settings = PlatformSettings { quota, ..PlatformSettings::default() };
+    let settings = Allowances { quota, ..Allowances::default() };
     let platform = platform_in(folder.path(), settings).await;
     let test =
         TestPlatform { platform, folder, host: TestHost::default(), principal: guest("mallory") };

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use quintain_demo::{DemoConfig, Twin, serve_http};
-use quintain_serve::platform::PlatformSettings;
+use quintain_serve::platform::Allowances;
 use serde_json::{Value, json};
 
 use crate::support::{TestPlatform, platform_in};
@@ -80,7 +80,7 @@ async fn planted_weaknesses_are_found_and_the_patched_twin_has_none() {
     assert_eq!(listed["total"], 2);
     test.ok("delete_orchestrator", json!({"orchestrator_id": fixed, "confirm": true})).await;
     // A restart keeps everything.
-    let again = platform_in(test.folder.path(), PlatformSettings::default()).await;
+    let again = platform_in(test.folder.path(), Allowances::default()).await;
     let kept = TestPlatform { platform: again, ..test };
     let results = kept.ok("get_orchestrator_results", json!({"orchestrator_id": id})).await;
     assert_eq!(results["findings"].as_array().unwrap().len(), findings.len());

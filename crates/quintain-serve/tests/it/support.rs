@@ -10,7 +10,7 @@ use quintain_engine::jobs::Jobs;
 use quintain_engine::{Access, Disk, Store, World};
 use quintain_serve::arguments::replace_aliases;
 use quintain_serve::host::{Decision, Host, Progress, Question, SamplingRequest};
-use quintain_serve::platform::{Platform, PlatformSettings};
+use quintain_serve::platform::{Platform, Allowances};
 use quintain_serve::principal::{Access as Right, Group, Principal, Scope};
 use quintain_serve::tool::{Call, Reply, Tool, ToolError};
 use quintain_serve::tools::TOOLS;
@@ -60,7 +60,7 @@ pub(crate) struct TestPlatform {
     pub(crate) principal: Principal,
 }
 
-pub(crate) async fn platform_in(folder: &Path, settings: PlatformSettings) -> Platform {
+pub(crate) async fn platform_in(folder: &Path, allowances: Allowances) -> Platform {
     let state = folder.join("state");
     let store = Store::open(&state).await.unwrap();
     let names = ["PATH", "HOME"];
@@ -74,7 +74,7 @@ pub(crate) async fn platform_in(folder: &Path, settings: PlatformSettings) -> Pl
         ..World::default()
     };
     let jobs = Jobs::new(world, Arc::new(Disk), Some(store.clone()));
-    Platform::new(jobs, store, settings)
+    Platform::new(jobs, store, quintain_serve::settings::Settings::default(), allowances)
 }
 
 impl TestPlatform {
@@ -82,10 +82,10 @@ impl TestPlatform {
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workspace = folder.path().canonicalize().unwrap();
-        let settings = PlatformSettings {
+        let settings = Allowances {
             allow_commands: Access::Everything,
             workspace,
-            ..PlatformSettings::default()
+            ..Allowances::default()
         };
         let platform = platform_in(folder.path(), settings).await;
         let host = TestHost { decision: Some(Decision::Accepted), ..TestHost::default() };

@@ -21,7 +21,7 @@ use crate::files::Files;
 use crate::purpose::{NotCalled, Purpose};
 
 /// Keys that other crates interpret, from the documents that the suite keeps.
-pub(super) const OTHER_KEYS: [&str; 4] = ["redteam", "metrics", "grade", "judge"];
+pub(super) const OTHER_KEYS: [&str; 5] = ["redteam", "metrics", "grade", "judge", "serve"];
 /// Keys that are expanded when they are read, with the environment of each target.
 const TARGET_KEYS: [&str; 3] = ["targets", "providers", "env"];
 

@@ -90,6 +90,7 @@ fn suite(redteam: Value) -> Value {
             ),
             ("metrics", any("Metrics that score every case, and recorded conversations")),
             ("judge", any("The model that judges outputs for assertions")),
+            ("serve", map("Settings of `quintain serve`; `quintain serve check` lists them")),
             ("assertionTemplates", map("Reusable assertions: `$ref: '#/assertionTemplates/NAME'`")),
             ("nunjucksFilters", map_of("Template filters, each a JavaScript file", text(""))),
             ("extensions", any("Has no effect: Quintain does not call hooks")),

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use quintain_engine::Access;
 use quintain_wire::destination::Destination;
 
+use crate::settings::{Settings, Transport};
+
 /// What the owner of a server allows.
 #[derive(Debug, Clone)]
-pub struct PlatformSettings {
+pub struct Allowances {
     /// The version of the program.
     pub version: String,
     /// Targets that everybody may name, and that may be attacked off loopback with `confirm: true`.
@@ -38,7 +40,7 @@ pub struct Quota {
     pub stored_bytes: u64,
 }
 
-impl Default for PlatformSettings {
+impl Default for Allowances {
     fn default() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -61,5 +63,32 @@ impl Default for PlatformSettings {
                 stored_bytes: 64 << 20,
             },
         }
+    }
+}
+
+impl Allowances {
+    /// What the settings of a server allow. `workspace` is the folder it was started in.
+    ///
+    /// # Errors
+    /// All entries of `allowTargets` that are not a host, or a host and a port.
+    pub fn of(settings: &Settings, workspace: PathBuf) -> Result<Self, Vec<String>> {
+        let (mut allow_targets, mut errors) = (Vec::new(), Vec::new());
+        for text in &settings.allow_targets {
+            match text.parse::<Destination>() {
+                Ok(target) => allow_targets.push(target),
+                Err(error) => errors.push(format!("`{text}` in allowTargets: {error}")),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        // Over stdio the host asks its user before a tool runs.
+        let allow_commands = match (&settings.allow_commands, settings.transport) {
+            (Some(list), _) => Access::Only(list.clone()),
+            (None, Transport::Stdio) => Access::Everything,
+            (None, Transport::Http) => Access::Only(Vec::new()),
+        };
+        let version = settings.version.clone();
+        Ok(Self { version, allow_targets, allow_commands, workspace, ..Self::default() })
     }
 }
