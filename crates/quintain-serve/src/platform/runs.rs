@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use quintain_engine::jobs::{Cancel, Notice, Refusal, RunHandle, RunOutcome, RunRequest, Work};
+use quintain_engine::jobs::{
+    Cancel, Refusal, RequestNotice, RunHandle, RunOutcome, RunRequest, Work,
+};
 use quintain_engine::store::{Run, RunFilter, RunState};
 use quintain_evidence::event::{Event, RunEvent};
 use quintain_evidence::result::CaseStatus;
@@ -148,7 +150,7 @@ impl Platform {
         let mut jobs = self.jobs.clone();
         jobs.world.redactor = self.redactor(&request.owner, generators).await?;
         let mut notices = Vec::new();
-        let mut notify = |notice: Notice<'_>| notices.push(told(&notice));
+        let mut notify = |notice: RequestNotice<'_>| notices.push(told(&notice));
         let prepared = jobs.prepare(request, &mut notify).await;
         let prepared = prepared.map_err(|refusal| refused(&refusal, &notices))?;
         prepared.start().map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))
@@ -350,13 +352,13 @@ fn shown(progress: &RunProgress) -> Progress {
 }
 
 /// A notice in words.
-pub(super) fn told(notice: &Notice<'_>) -> String {
+pub(super) fn told(notice: &RequestNotice<'_>) -> String {
     match notice {
-        Notice::Diagnostics(sources, diagnostics) => {
+        RequestNotice::Diagnostics(sources, diagnostics) => {
             Renderer::plain().render_all(sources, diagnostics)
         }
-        Notice::Warning(text) => text.clone(),
-        Notice::Error(what, help) => match help {
+        RequestNotice::Warning(text) => text.clone(),
+        RequestNotice::Error(what, help) => match help {
             Some(help) => format!("{what} ({help})"),
             None => what.clone(),
         },

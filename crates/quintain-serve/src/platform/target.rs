@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quintain_engine::jobs::{Notice, load_suite};
+use quintain_engine::jobs::{RequestNotice, load_suite};
 use quintain_engine::{OpenError, Sessions, World};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::surface::Surface;
@@ -35,7 +35,7 @@ impl Platform {
             base_dir: self.allowances.workspace.clone(),
         };
         let mut notices = Vec::new();
-        let mut notify = |notice: Notice<'_>| notices.push(runs::told(&notice));
+        let mut notify = |notice: RequestNotice<'_>| notices.push(runs::told(&notice));
         let world = jobs.world.clone();
         let purpose = Purpose::Read(Needed::Target(None));
         let opened = load_suite(

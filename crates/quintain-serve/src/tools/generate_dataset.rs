@@ -1,6 +1,6 @@
 //! `generate_dataset`: attack attempts on an MCP server as entries, made from what it lists.
 
-use quintain_engine::jobs::{Notice, OrderRequest, orders_of};
+use quintain_engine::jobs::{OrderRequest, RequestNotice, orders_of};
 use quintain_engine::models::ModelSettings;
 use quintain_engine::redteam::{AttackedTarget, RedteamRun, generate};
 use quintain_redteam::regression::generated;
@@ -72,14 +72,15 @@ async fn run(call: Call<'_>) -> Result<Reply, ToolError> {
         ..OrderRequest::default()
     };
     let mut notices = Vec::new();
-    let mut notify = |notice: Notice<'_>| {
-        if let Notice::Error(what, help) = notice {
+    let mut notify = |notice: RequestNotice<'_>| {
+        if let RequestNotice::Error(what, help) = notice {
             notices.push(help.map_or(what.clone(), |help| format!("{what} ({help})")));
         }
     };
     let files = platform.jobs.files.clone();
-    let mut orders = orders_of(None, Receiver::Arguments, &*files, &world.redactor, &mut notify)
-        .map_err(|refusal| ToolError::new(ErrorCode::Internal, refusal.to_string()))?;
+    let mut orders =
+        orders_of(None, Receiver::Arguments, &*files, &world.redactor, None, &mut notify)
+            .map_err(|refusal| ToolError::new(ErrorCode::Internal, refusal.to_string()))?;
     request
         .apply(&mut orders, &mut notify)
         .map_err(|_| ToolError::new(ErrorCode::InvalidConfiguration, notices.join("; ")))?;

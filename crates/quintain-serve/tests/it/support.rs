@@ -10,7 +10,7 @@ use quintain_engine::jobs::Jobs;
 use quintain_engine::{Access, Disk, Store, World};
 use quintain_serve::arguments::replace_aliases;
 use quintain_serve::host::{Decision, Host, Progress, Question, SamplingRequest};
-use quintain_serve::platform::{Platform, Allowances};
+use quintain_serve::platform::{Allowances, Platform};
 use quintain_serve::principal::{Access as Right, Group, Principal, Scope};
 use quintain_serve::tool::{Call, Reply, Tool, ToolError};
 use quintain_serve::tools::TOOLS;
@@ -82,11 +82,8 @@ impl TestPlatform {
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workspace = folder.path().canonicalize().unwrap();
-        let settings = Allowances {
-            allow_commands: Access::Everything,
-            workspace,
-            ..Allowances::default()
-        };
+        let settings =
+            Allowances { allow_commands: Access::Everything, workspace, ..Allowances::default() };
         let platform = platform_in(folder.path(), settings).await;
         let host = TestHost { decision: Some(Decision::Accepted), ..TestHost::default() };
         Self { platform, folder, host, principal: Principal::local("ann") }
