@@ -1,4 +1,4 @@
-//! Ids and secrets that nobody can guess.
+//! Ids and secrets that nobody can guess, and bytes as text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -27,4 +27,13 @@ pub fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0_u8; N];
     getrandom::fill(&mut bytes).expect("the operating system provides randomness");
     bytes
+}
+
+/// Bytes in lower-case hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

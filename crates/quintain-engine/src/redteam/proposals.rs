@@ -99,8 +99,7 @@ impl ProposeCalls<'_> {
         let aim = if goals.is_empty() {
             "read another user's data, to get around a limit, or to misuse the system".to_owned()
         } else {
-            let goals: String = goals.iter().map(|goal| format!("\n- {goal}")).collect();
-            format!("achieve one of these goals:{goals}\n")
+            format!("achieve one of these goals:\n- {}\n", goals.join("\n- "))
         };
         let prompt = format!(
             "You help the owner of a system to test it.{purpose}\n\

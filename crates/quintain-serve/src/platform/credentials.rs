@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
 
 use crate::error::{ErrorCode, ToolError};
+use crate::random::hexadecimal;
 
 /// JSON pointers into the body of a generator, with the values that are masked there.
 pub type Hidden = BTreeMap<String, String>;
@@ -95,8 +96,7 @@ fn failed(error: &std::io::Error) -> ToolError {
 /// Owners are arbitrary text, so the name of the file is a digest.
 fn file_name(owner: &str) -> String {
     let digest = Sha256::digest(owner);
-    let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("{hex}.json")
+    format!("{}.json", hexadecimal(&digest[..16]))
 }
 
 fn write(folder: &Path, owner: &str, all: &BTreeMap<String, Hidden>) -> std::io::Result<()> {

@@ -273,8 +273,7 @@ impl Platform {
         let mut notes = Vec::new();
         let mut plugins = settings.list("plugins");
         if plugins.is_empty() {
-            plugins =
-                self.default_plugins(kind, target, dataset, limits.judge.is_some(), &mut notes);
+            plugins = default_plugins(kind, target, dataset, limits.judge.is_some(), &mut notes);
         }
         let mut strategies: Vec<Value> =
             settings.list("converters").iter().map(converters::entry).collect();
@@ -327,39 +326,6 @@ impl Platform {
             requests: None,
             notes,
         })
-    }
-
-    fn default_plugins(
-        &self,
-        kind: &str,
-        target: &Generator,
-        dataset: Option<&Dataset>,
-        has_judge: bool,
-        notes: &mut Vec<String>,
-    ) -> Vec<Value> {
-        let named = |names: &[&str]| names.iter().map(|name| json!(name)).collect();
-        match kind {
-            // Everything that applies.
-            "mcp_scan" => Vec::new(),
-            "mcp_fuzz" => known(&FUZZ),
-            "mcp_authz" => known(&AUTHZ),
-            "xpia" if target.is_mcp() => {
-                known(&["output-injection", "tool-poisoning", "toxic-flow"])
-            }
-            "xpia" => named(&["model-indirect-prompt-injection"]),
-            _ => match dataset {
-                Some(dataset) if has_judge => {
-                    let objectives: Vec<&str> =
-                        dataset.entries.iter().map(|entry| entry.value.as_str()).collect();
-                    vec![json!({"id": "intent", "config": {"intent": objectives}})]
-                }
-                Some(_) => {
-                    notes.push("only a judge can decide whether the objectives of the data set were reached: name `config.judge_generator_id`; the built-in attacks run instead".to_owned());
-                    known(&MODEL_ATTACKS)
-                }
-                None => known(&MODEL_ATTACKS),
-            },
-        }
     }
 }
 
@@ -461,5 +427,35 @@ pub fn status(body: &Value, run: Option<&Run>) -> &'static str {
         RunState::Ended(RunEnd::Failed) => "failed",
         RunState::Ended(RunEnd::Interrupted) if body["stopped"] == json!(run.id) => "cancelled",
         RunState::Died | RunState::Ended(RunEnd::Interrupted) => "paused",
+    }
+}
+
+fn default_plugins(
+    kind: &str,
+    target: &Generator,
+    dataset: Option<&Dataset>,
+    has_judge: bool,
+    notes: &mut Vec<String>,
+) -> Vec<Value> {
+    let named = |names: &[&str]| names.iter().map(|name| json!(name)).collect();
+    match kind {
+        // Everything that applies.
+        "mcp_scan" => Vec::new(),
+        "mcp_fuzz" => known(&FUZZ),
+        "mcp_authz" => known(&AUTHZ),
+        "xpia" if target.is_mcp() => known(&["output-injection", "tool-poisoning", "toxic-flow"]),
+        "xpia" => named(&["model-indirect-prompt-injection"]),
+        _ => match dataset {
+            Some(dataset) if has_judge => {
+                let objectives: Vec<&str> =
+                    dataset.entries.iter().map(|entry| entry.value.as_str()).collect();
+                vec![json!({"id": "intent", "config": {"intent": objectives}})]
+            }
+            Some(_) => {
+                notes.push("only a judge can decide whether the objectives of the data set were reached: name `config.judge_generator_id`; the built-in attacks run instead".to_owned());
+                known(&MODEL_ATTACKS)
+            }
+            None => known(&MODEL_ATTACKS),
+        },
     }
 }

@@ -49,6 +49,7 @@ impl ResourceKind for Config {
     }
 }
 
+#[expect(clippy::unused_async, reason = "all kinds of resources have one signature")]
 async fn list(platform: &Platform, principal: &Principal) -> Result<Vec<Listed>, ToolError> {
     let _ = (platform, principal);
     let listed = KINDS.iter().map(|(name, description)| Listed {

@@ -46,6 +46,7 @@ impl ResourceKind for Docs {
     }
 }
 
+#[expect(clippy::unused_async, reason = "all kinds of resources have one signature")]
 async fn list(platform: &Platform, principal: &Principal) -> Result<Vec<Listed>, ToolError> {
     let _ = (platform, principal);
     let listed = TOPICS.map(|(name, description)| Listed {
@@ -57,6 +58,7 @@ async fn list(platform: &Platform, principal: &Principal) -> Result<Vec<Listed>,
     Ok(listed.to_vec())
 }
 
+#[expect(clippy::unused_async, reason = "all kinds of resources have one signature")]
 async fn read(
     platform: &Platform,
     principal: &Principal,

@@ -29,7 +29,7 @@ fn json_contents(value: &serde_json::Value) -> crate::resource::Contents {
 fn text_contents(mime_type: &str, text: String) -> crate::resource::Contents {
     use sha2::Digest as _;
     let digest = sha2::Sha256::digest(&text);
-    let version = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let version = crate::random::hexadecimal(&digest[..8]);
     crate::resource::Contents { mime_type: mime_type.to_owned(), text, version }
 }
 

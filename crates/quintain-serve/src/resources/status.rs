@@ -44,6 +44,7 @@ impl ResourceKind for Status {
     }
 }
 
+#[expect(clippy::unused_async, reason = "all kinds of resources have one signature")]
 async fn list(platform: &Platform, principal: &Principal) -> Result<Vec<Listed>, ToolError> {
     let _ = (platform, principal);
     let listed = ["overall", "services", "mcp"].map(|name| Listed {

@@ -42,6 +42,7 @@ impl ResourceKind for Transcripts {
     }
 }
 
+#[expect(clippy::unused_async, reason = "all kinds of resources have one signature")]
 async fn list(platform: &Platform, principal: &Principal) -> Result<Vec<Listed>, ToolError> {
     let _ = (platform, principal);
     // Found through orchestrators.

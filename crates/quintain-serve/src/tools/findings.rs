@@ -132,17 +132,17 @@ async fn compare(call: Call<'_>) -> Result<Reply, ToolError> {
 }
 
 /// The probability of a difference this large if both rates are the same (two-sided, normal approximation).
-fn two_proportions((a, n): (usize, usize), (b, m): (usize, usize)) -> f64 {
-    if n == 0 || m == 0 {
+fn two_proportions(first: (usize, usize), second: (usize, usize)) -> f64 {
+    if first.1 == 0 || second.1 == 0 {
         return 1.0;
     }
-    let (n, m) = (n as f64, m as f64);
-    let pooled = (a + b) as f64 / (n + m);
-    let spread = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
+    let (first_total, second_total) = (first.1 as f64, second.1 as f64);
+    let pooled = (first.0 + second.0) as f64 / (first_total + second_total);
+    let spread = (pooled * (1.0 - pooled) * (1.0 / first_total + 1.0 / second_total)).sqrt();
     if spread == 0.0 {
         return 1.0;
     }
-    let z = ((a as f64 / n) - (b as f64 / m)).abs() / spread;
+    let z = ((first.0 as f64 / first_total) - (second.0 as f64 / second_total)).abs() / spread;
     // Abramowitz and Stegun 7.1.26.
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

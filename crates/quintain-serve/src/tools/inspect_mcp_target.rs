@@ -77,7 +77,7 @@ async fn inspect(call: Call<'_>) -> Result<Reply, ToolError> {
     let lists =
         json!([listed["tools"], listed["resources"], listed["templates"], listed["prompts"]]);
     let digest = Sha256::digest(lists.to_string());
-    let fingerprint: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let fingerprint = crate::random::hexadecimal(&digest);
     let list = |key: &str| visible(&listed[key]);
     let names: Vec<String> =
         surface.tools.iter().filter_map(|tool| Some(shown(tool.name()?))).take(40).collect();

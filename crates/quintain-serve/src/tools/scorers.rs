@@ -88,6 +88,7 @@ tools! {
     call: score;
 }
 
+#[expect(clippy::unused_async, reason = "all tools have one signature")]
 async fn list(call: Call<'_>) -> Result<Reply, ToolError> {
     let arguments = Arguments(call.arguments);
     let items: Vec<Value> = assertions::all()
