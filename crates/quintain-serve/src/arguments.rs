@@ -72,7 +72,10 @@ fn issues_of(error: &ValidationError<'_>) -> Vec<Issue> {
             let expected = match kind {
                 TypeKind::Single(kind) => kind.to_string(),
                 TypeKind::Multiple(kinds) => {
-                    let kinds: Vec<String> = kinds.iter().map(|kind| kind.to_string()).collect();
+                    let mut kinds: Vec<String> =
+                        kinds.iter().map(|kind| kind.to_string()).collect();
+                    // A set has an order of its own; what may be left out comes last.
+                    kinds.sort_by_key(|kind| kind == "null");
                     kinds.join(" or ")
                 }
             };

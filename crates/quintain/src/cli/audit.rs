@@ -24,6 +24,10 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Check that no record was changed, removed or inserted
+    ///
+    /// Example:
+    ///   quintain audit verify audit.jsonl
+    #[command(verbatim_doc_comment)]
     Verify {
         /// The log [default: audit.jsonl in the state directory]
         #[arg(value_name = "FILE")]

@@ -30,20 +30,36 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Print a new token and nothing else
+    ///
+    /// Example:
+    ///   quintain token new --subject alice --ttl 3600 --scope results:read
+    #[command(verbatim_doc_comment)]
     New(NewArgs),
     /// List the tokens that were made, without the tokens themselves
+    ///
+    /// Example:
+    ///   quintain token list --json
+    #[command(verbatim_doc_comment)]
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Revoke a token by its id, or all tokens of a subject
+    ///
+    /// Example:
+    ///   quintain token revoke alice
+    #[command(verbatim_doc_comment)]
     Revoke {
         /// Id or subject
         #[arg(value_name = "ID")]
         id: String,
     },
     /// Make a new key; tokens of earlier keys stay valid
+    ///
+    /// Example:
+    ///   quintain token rotate --revoke-all
+    #[command(verbatim_doc_comment)]
     Rotate {
         /// Remove the earlier keys, so that all their tokens become invalid
         #[arg(long)]

@@ -133,7 +133,7 @@ fn kinds() -> BTreeMap<&'static str, Kind> {
         ("token", Group),
         ("token new", Reads(&[("token new --subject a", 0)])),
         ("token list", Reads(&[("token list", 0)])),
-        ("token revoke", Reads(&[("token revoke a", 4)])),
+        ("token revoke", Reads(&[("token revoke nobody", 4)])),
         ("token rotate", Reads(&[("token rotate", 0)])),
         ("audit", Group),
         ("audit verify", Reads(&[("audit verify", 2)])),
