@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -29,15 +30,25 @@ impl Programs {
     }
 
     pub fn serve_http(&self) -> Result<Server, Failure> {
-        let mut child =
-            Command::new(&self.echo_http).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let output = child.stdout.take().ok_or("no stdout")?;
-        let mut server = Server { child, port: 0 };
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line)?;
-        server.port = line.trim().parse()?;
-        Ok(server)
+        serve(&mut Command::new(&self.echo_http))
     }
+}
+
+/// A model that gives its one opinion after a delay.
+pub fn serve_judge(delay: Duration) -> Result<Server, Failure> {
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let program = build(&bench, &["--bin", "judge-http"], "judge-http")?;
+    serve(Command::new(program).arg(delay.as_millis().to_string()))
+}
+
+fn serve(command: &mut Command) -> Result<Server, Failure> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let output = child.stdout.take().ok_or("no stdout")?;
+    let mut server = Server { child, port: 0 };
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line)?;
+    server.port = line.trim().parse()?;
+    Ok(server)
 }
 
 /// A running HTTP server. It stops when this value is dropped.

@@ -1,6 +1,6 @@
 //! Measures Quintain and its peers on one machine, in one run.
 //!
-//! There are five parts: `wire` measures the client, `eval` whole runs of suites, `grade` grading and recording, `store`
+//! There are six parts: `wire` measures the client, `eval` whole runs of suites, `grade` grading and recording, `judge` judged cases, `store`
 //! commands over stored runs, `build` a cold build and the size of the published binary. The measured programs take
 //! turns, so that noise affects all of them; reports contain the best and the median run. Each part writes its results
 //! to a section of `RESULTS.md`.
@@ -9,6 +9,7 @@ mod build;
 mod eval;
 mod fresh;
 mod grade;
+mod judge;
 mod results;
 mod sample;
 mod store;
@@ -26,6 +27,7 @@ Usage: quintain-bench                 all parts, written to RESULTS.md
        quintain-bench wire --profile stdio|http IN_FLIGHT
        quintain-bench eval [--repeats N] [--tests N] [--only start|suites|cost|scale]
        quintain-bench grade [--repeats N] [--cases N] [--only peer|scale|checks|record]
+       quintain-bench judge [--repeats N] [--cases N]
        quintain-bench store
        quintain-bench build [--only release|dist]
 
@@ -33,13 +35,14 @@ wire: compare the client with the official SDK's. --profile makes calls with our
 seconds, for a profiler.
 eval: compare suites with promptfoo. --tests is the size of the largest suite; the others scale with it.
 grade: compare grading with deepeval, and calls with recorded ones. --cases is the size of the largest file.
+judge: compare judged cases with deepeval, and ask many judges at once.
 store: commands over stores of 10 and of 10,000 runs.
 build: a cold build of what is committed, and the size of the binary.
 Results with --only, --tests or --cases are printed and not written.
 
 Environment of eval, set by `cargo xtask bench`: PROMPTFOO, its program; QUINTAIN_PEER_NODE, a node of
 version 22; QUINTAIN_PEER_NPM, the folder whose node_modules has mcp-server-everything. Environment
-of grade: DEEPEVAL_PYTHON, the python of an environment with deepeval.";
+of grade and judge: DEEPEVAL_PYTHON, the python of an environment with deepeval.";
 
 fn main() -> ExitCode {
     if let Some(record) = std::env::var_os(build::RECORD) {
@@ -65,6 +68,7 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             wire::run(&wire::Settings::default())?;
             eval::run(&eval::Settings::default())?;
             grade::run(&grade::Settings::default())?;
+            judge::run(&judge::Settings::default())?;
             store::run()?;
             build::run(&build::Settings::default())
         }
@@ -72,6 +76,7 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         ["wire", words @ ..] => wire::run(&wire::Settings::read(words).ok_or(USAGE)?),
         ["eval", words @ ..] => eval::run(&eval::Settings::read(words).ok_or(USAGE)?),
         ["grade", words @ ..] => grade::run(&grade::Settings::read(words).ok_or(USAGE)?),
+        ["judge", words @ ..] => judge::run(&judge::Settings::read(words).ok_or(USAGE)?),
         ["store"] => store::run(),
         ["build", words @ ..] => build::run(&build::Settings::read(words).ok_or(USAGE)?),
         _ => Err(USAGE.into()),

@@ -11,18 +11,21 @@ pub enum Section {
     Wire,
     Eval,
     Grade,
+    Judge,
     Store,
     Build,
 }
 
 impl Section {
-    const ALL: [Self; 5] = [Self::Wire, Self::Eval, Self::Grade, Self::Store, Self::Build];
+    const ALL: [Self; 6] =
+        [Self::Wire, Self::Eval, Self::Grade, Self::Judge, Self::Store, Self::Build];
 
     fn heading(self) -> &'static str {
         match self {
             Self::Wire => "## The client",
             Self::Eval => "## Suites",
             Self::Grade => "## Grading",
+            Self::Judge => "## Judges",
             Self::Store => "## Stored runs",
             Self::Build => "## The build",
         }

@@ -71,7 +71,7 @@ struct Run {
     version: Option<String>,
 }
 
-struct Outcome<'a> {
+struct ScenarioResult<'a> {
     run: &'a Run,
     faults: Vec<String>,
     took: Duration,
@@ -196,7 +196,7 @@ fn run_all<'a>(
     node: &Path,
     driver: &Path,
     folder: &Path,
-) -> Result<Vec<Outcome<'a>>> {
+) -> Result<Vec<ScenarioResult<'a>>> {
     let queue = Mutex::new(runs.iter());
     let outcomes = Mutex::new(Vec::new());
     let next = || queue.lock().ok()?.next();
@@ -219,7 +219,12 @@ fn run_all<'a>(
     Ok(outcomes)
 }
 
-fn run_one<'a>(run: &'a Run, node: &Path, driver: &Path, folder: &Path) -> Result<Outcome<'a>> {
+fn run_one<'a>(
+    run: &'a Run,
+    node: &Path,
+    driver: &Path,
+    folder: &Path,
+) -> Result<ScenarioResult<'a>> {
     let start = Instant::now();
     let attempts = if TIMED.contains(&run.scenario.as_str()) { 3 } else { 1 };
     let mut faults = Vec::new();
@@ -240,7 +245,7 @@ fn run_one<'a>(run: &'a Run, node: &Path, driver: &Path, folder: &Path) -> Resul
             break;
         }
     }
-    Ok(Outcome { run, faults, took: start.elapsed() })
+    Ok(ScenarioResult { run, faults, took: start.elapsed() })
 }
 
 /// The suite writes `checks.json` into a folder named after scenario and time.
@@ -258,9 +263,9 @@ fn find_checks(folder: &Path) -> Option<Vec<Value>> {
     None
 }
 
-fn report(outcomes: &[Outcome<'_>], known: &KnownFailures) -> Result<Note> {
+fn report(outcomes: &[ScenarioResult<'_>], known: &KnownFailures) -> Result<Note> {
     let (mut passed, mut expected, mut wrong) = (0, 0, Vec::new());
-    for Outcome { run, faults, took } in outcomes {
+    for ScenarioResult { run, faults, took } in outcomes {
         let Run { suite, scenario, .. } = run;
         let reason = known.reason(suite, scenario);
         let word = match (faults.is_empty(), reason) {

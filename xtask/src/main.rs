@@ -41,8 +41,8 @@ Usage: cargo xtask COMMAND
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
-  bench [wire|eval|grade|store|build] [OPTION...]
-                        measure the client, whole suites, grading, stored runs and a cold build; writes
+  bench [wire|eval|grade|judge|store|build] [OPTION...]
+                        measure the client, whole suites, grading, judges, stored runs and a cold build; writes
                         bench/RESULTS.md
   fuzz [SECONDS]        run every fuzz target for SECONDS (default 60)
   help                  print this text

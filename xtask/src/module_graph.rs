@@ -61,7 +61,7 @@ fn module_of(file: &FilePath) -> Path {
 
 /// Where a module names another one.
 #[derive(Debug)]
-struct Place {
+struct Mention {
     file: PathBuf,
     line: usize,
     text: String,
@@ -71,7 +71,7 @@ struct Place {
 #[derive(Debug, Default)]
 struct Graph {
     /// The first place of each edge.
-    edges: BTreeMap<(Path, Path), Place>,
+    edges: BTreeMap<(Path, Path), Mention>,
 }
 
 /// One cycle, ready to be shown: its modules in order, and where each names the next.
@@ -128,7 +128,7 @@ impl Graph {
                 let target = imports.follow(&reference.to, &modules);
                 let Some(to) = longest_module(&target, &modules) else { continue };
                 let line = text.lines().nth(reference.line.saturating_sub(1)).unwrap_or_default();
-                let place = || Place {
+                let place = || Mention {
                     file: (*file).clone(),
                     line: reference.line,
                     text: line.trim().to_owned(),
@@ -148,7 +148,7 @@ impl Graph {
 
     /// Cycles among the modules right below `parent`, one for each knot.
     fn cycles(&self, parent: &[String]) -> Vec<Cycle> {
-        let mut edges: BTreeMap<(&str, &str), &Place> = BTreeMap::new();
+        let mut edges: BTreeMap<(&str, &str), &Mention> = BTreeMap::new();
         for ((from, to), place) in &self.edges {
             let child = |path: &'_ Path| path.starts_with(parent) && path.len() > parent.len();
             if child(from) && child(to) && from[parent.len()] != to[parent.len()] {
@@ -180,7 +180,7 @@ impl Graph {
     }
 }
 
-type Edges<'a, 'b> = BTreeMap<(&'a str, &'a str), &'b Place>;
+type Edges<'a, 'b> = BTreeMap<(&'a str, &'a str), &'b Mention>;
 
 /// The nodes of the shortest way from `start` back to it.
 fn shortest_cycle<'a>(start: &'a str, edges: &Edges<'a, '_>) -> Option<Vec<&'a str>> {

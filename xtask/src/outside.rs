@@ -17,7 +17,7 @@ pub(crate) fn bench(workspace: &Workspace, options: &[&str]) -> Result<Note> {
         variables = peers::install(workspace)?.variables();
         variables.push(named(promptfoo::VARIABLE, promptfoo::install(workspace)?));
     }
-    if is_part("grade") {
+    if is_part("grade") || is_part("judge") {
         variables.push(named(deepeval::VARIABLE, deepeval::install(workspace)?));
     }
     let mut arguments = vec!["run", "--release", "--manifest-path", "bench/Cargo.toml", "--"];

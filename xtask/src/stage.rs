@@ -10,7 +10,7 @@ use crate::Result;
 /// What the final table shows for a stage, in addition to "passed".
 pub(crate) type Note = Option<String>;
 
-enum Outcome {
+enum StageResult {
     Passed,
     Failed,
     Skipped,
@@ -18,7 +18,7 @@ enum Outcome {
 
 struct Row {
     name: &'static str,
-    outcome: Outcome,
+    outcome: StageResult,
     took: Duration,
     note: String,
 }
@@ -44,7 +44,7 @@ impl Stages {
     }
 
     pub(crate) fn skip(&mut self, name: &'static str, reason: &str) {
-        self.push(name, Outcome::Skipped, Duration::ZERO, reason.into());
+        self.push(name, StageResult::Skipped, Duration::ZERO, reason.into());
     }
 
     fn measure<T>(
@@ -62,20 +62,20 @@ impl Stages {
         let took = start.elapsed();
         match result {
             Ok((product, note)) => {
-                self.push(name, Outcome::Passed, took, note.unwrap_or_default());
+                self.push(name, StageResult::Passed, took, note.unwrap_or_default());
                 Some(product)
             }
             Err(message) => {
                 println!("\nstage `{name}` failed: {message}");
                 self.failed = true;
                 let first = message.lines().next().unwrap_or_default().to_owned();
-                self.push(name, Outcome::Failed, took, first);
+                self.push(name, StageResult::Failed, took, first);
                 None
             }
         }
     }
 
-    fn push(&mut self, name: &'static str, outcome: Outcome, took: Duration, note: String) {
+    fn push(&mut self, name: &'static str, outcome: StageResult, took: Duration, note: String) {
         self.rows.push(Row { name, outcome, took, note });
     }
 
@@ -89,9 +89,9 @@ fn table(rows: &[Row]) -> String {
     let mut lines = Vec::new();
     for Row { name, outcome, took, note } in rows {
         let word = match outcome {
-            Outcome::Passed => "passed",
-            Outcome::Failed => "FAILED",
-            Outcome::Skipped => "skipped",
+            StageResult::Passed => "passed",
+            StageResult::Failed => "FAILED",
+            StageResult::Skipped => "skipped",
         };
         let line = format!("{name:<14} {word:<8} {:>7.1} s  {note}", took.as_secs_f64());
         lines.push(line.trim_end().to_owned());

@@ -36,6 +36,16 @@ impl Peer {
         let mut pins = REQUIREMENTS.lines().filter_map(|line| line.strip_prefix("deepeval=="));
         Ok(Self { python, version: pins.next().ok_or("deepeval is not pinned")? })
     }
+
+    /// Runs a script of the repository, without keys of the user.
+    pub fn command(&self, script: &str) -> Command {
+        let mut command = Command::new(&self.python);
+        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));
+        for key in ["OPENAI_API_KEY", "CONFIDENT_API_KEY"] {
+            command.env_remove(key);
+        }
+        command
+    }
 }
 
 /// How deepeval is run.
@@ -140,11 +150,8 @@ impl Bed {
             fs::remove_dir_all(&work)?;
         }
         fs::create_dir(&work)?;
-        let mut command = Command::new(&peer.python);
-        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(SCRIPT)).current_dir(work);
-        for key in ["OPENAI_API_KEY", "CONFIDENT_API_KEY"] {
-            command.env_remove(key);
-        }
+        let mut command = peer.command(SCRIPT);
+        command.current_dir(work);
         Ok((command, peer))
     }
 

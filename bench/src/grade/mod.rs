@@ -8,6 +8,7 @@ mod recorder;
 mod report;
 mod scores;
 
+pub use bed::Peer;
 use bed::{Bed, How, OTHER_MODES, PARAMS};
 use cases::Layout;
 use report::{Compared, Report, Scale, Start};

@@ -1,7 +1,8 @@
 //! What changed between two texts, line by line, for people. The texts may come from a target: the
 //! work and the result are bounded.
 
-use similar::{ChangeTag, TextDiff};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{ChangeTag, DiffOp, DiffTag, group_diff_ops};
 
 /// Lines of each text that are compared, after what both begin with.
 const MAX_COMPARED: usize = 2_000;
@@ -17,21 +18,17 @@ pub fn lines(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let from = same.saturating_sub(CONTEXT);
-    let part = |lines: &[&str]| -> Vec<String> {
-        let compared = lines.iter().skip(from).take(MAX_COMPARED);
-        compared.map(|line| (*line).to_owned()).collect()
-    };
-    let (old_part, new_part) = (part(&old), part(&new));
-    let (old_lines, new_lines) = (slices(&old_part), slices(&new_part));
-    let diff = TextDiff::from_slices(&old_lines, &new_lines);
+    let (old_part, new_part) = (part(&old, from), part(&new, from));
     let mut shown = Vec::new();
-    for (number, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
+    for (number, group) in
+        group_diff_ops(operations(old_part, new_part), CONTEXT).iter().enumerate()
+    {
         if number > 0 || from > 0 {
             shown.push("  …".to_owned());
         }
         for operation in group {
-            let first_difference = difference(&diff, operation);
-            for change in diff.iter_changes(operation) {
+            let first_difference = difference(old_part, new_part, operation);
+            for change in operation.iter_changes(old_part, new_part) {
                 let sign = match change.tag() {
                     ChangeTag::Delete => '-',
                     ChangeTag::Insert => '+',
@@ -49,18 +46,22 @@ pub fn lines(old: &str, new: &str) -> String {
     shown.join("\n")
 }
 
-fn slices(lines: &[String]) -> Vec<&str> {
-    lines.iter().map(String::as_str).collect()
+/// The lines that are compared.
+fn part<'a, 't>(lines: &'a [&'t str], from: usize) -> &'a [&'t str] {
+    &lines[from..lines.len().min(from + MAX_COMPARED)]
+}
+
+/// One algorithm by name: a choice at run time compiles all of them.
+fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let mut found = Compact::new(Replace::new(Capture::new()), old, new);
+    let Ok(()) = myers::diff(&mut found, old, 0..old.len(), new, 0..new.len());
+    found.into_inner().into_inner().into_ops()
 }
 
 /// Where a line differs from the one that takes its place, if it is one for one.
-fn difference(diff: &TextDiff<'_, '_, str>, operation: &similar::DiffOp) -> usize {
-    let (old, new) = (operation.old_range(), operation.new_range());
-    if operation.tag() != similar::DiffTag::Replace || old.len() != 1 || new.len() != 1 {
-        return 0;
-    }
-    match (diff.old_slice(old.start), diff.new_slice(new.start)) {
-        (Some(old), Some(new)) => first_difference(old, new),
+fn difference(old: &[&str], new: &[&str], operation: &DiffOp) -> usize {
+    match (operation.tag(), &old[operation.old_range()], &new[operation.new_range()]) {
+        (DiffTag::Replace, [old], [new]) => first_difference(old, new),
         _ => 0,
     }
 }

@@ -27,7 +27,7 @@ pub use crate::{
     config::{ApiKeyPlacement, Auth, DemoConfig, Twin},
     error::DemoError,
     http::{Running, serve_http},
-    weaknesses::{Place, Weakness, weaknesses},
+    weaknesses::{PlantedPlace, PlantedWeakness, weaknesses},
 };
 
 /// Serves MCP on the standard streams until the client closes them.

@@ -2,10 +2,10 @@
 
 /// One planted weakness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weakness {
+pub struct PlantedWeakness {
     /// Id of the rule that should find it.
     pub rule: &'static str,
-    pub place: Place,
+    pub place: PlantedPlace,
     /// What is wrong, in one line.
     pub what: &'static str,
 }
@@ -13,7 +13,7 @@ pub struct Weakness {
 /// The location of a weakness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum PlantedPlace {
     /// An argument of a tool.
     Argument { tool: &'static str, argument: &'static str },
     /// A tool as a whole.
@@ -26,7 +26,7 @@ pub enum Place {
     Http(&'static str),
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for PlantedPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Argument { tool, argument } => write!(f, "{tool}.{argument}"),
@@ -43,19 +43,19 @@ const fn argument(
     tool: &'static str,
     argument: &'static str,
     what: &'static str,
-) -> Weakness {
-    Weakness { rule, place: Place::Argument { tool, argument }, what }
+) -> PlantedWeakness {
+    PlantedWeakness { rule, place: PlantedPlace::Argument { tool, argument }, what }
 }
 
-const fn tool(rule: &'static str, tool: &'static str, what: &'static str) -> Weakness {
-    Weakness { rule, place: Place::Tool(tool), what }
+const fn tool(rule: &'static str, tool: &'static str, what: &'static str) -> PlantedWeakness {
+    PlantedWeakness { rule, place: PlantedPlace::Tool(tool), what }
 }
 
-const fn http(rule: &'static str, place: &'static str, what: &'static str) -> Weakness {
-    Weakness { rule, place: Place::Http(place), what }
+const fn http(rule: &'static str, place: &'static str, what: &'static str) -> PlantedWeakness {
+    PlantedWeakness { rule, place: PlantedPlace::Http(place), what }
 }
 
-static WEAKNESSES: &[Weakness] = &[
+static WEAKNESSES: &[PlantedWeakness] = &[
     argument(
         "sql-injection",
         "search_customers",
@@ -98,9 +98,12 @@ static WEAKNESSES: &[Weakness] = &[
         "path",
         "a sibling that shares the directory's name as prefix is accepted, and links are followed",
     ),
-    Weakness {
+    PlantedWeakness {
         rule: "path-traversal",
-        place: Place::TemplateVariable { template: "techmart://invoices/{name}", variable: "name" },
+        place: PlantedPlace::TemplateVariable {
+            template: "techmart://invoices/{name}",
+            variable: "name",
+        },
         what: "the variable is decoded and joined to the invoices directory",
     },
     argument(
@@ -129,9 +132,12 @@ static WEAKNESSES: &[Weakness] = &[
     argument("bola", "get_notes", "user_id", "any user's notes are returned"),
     argument("bola", "add_note", "user_id", "notes are added to any user's file"),
     argument("bola", "read_invoice", "name", "any user's invoice is returned"),
-    Weakness {
+    PlantedWeakness {
         rule: "bola",
-        place: Place::TemplateVariable { template: "techmart://invoices/{name}", variable: "name" },
+        place: PlantedPlace::TemplateVariable {
+            template: "techmart://invoices/{name}",
+            variable: "name",
+        },
         what: "any user's invoice is returned",
     },
     tool("bola", "search_customers", "a customer finds all customers"),
@@ -162,14 +168,14 @@ static WEAKNESSES: &[Weakness] = &[
         "reference",
         "matching time doubles with each letter before a character that does not match",
     ),
-    Weakness {
+    PlantedWeakness {
         rule: "error-leak",
-        place: Place::AnyTool,
+        place: PlantedPlace::AnyTool,
         what: "errors show SQL, absolute paths and a trace",
     },
-    Weakness {
+    PlantedWeakness {
         rule: "schema-bypass",
-        place: Place::AnyTool,
+        place: PlantedPlace::AnyTool,
         what: "wrong types, missing, extra and out-of-range arguments are accepted",
     },
     http("http-host-origin", "Host", "any Host is served"),
@@ -187,7 +193,7 @@ static WEAKNESSES: &[Weakness] = &[
 ];
 
 /// All weaknesses of [`crate::Twin::Vulnerable`].
-pub fn weaknesses() -> &'static [Weakness] {
+pub fn weaknesses() -> &'static [PlantedWeakness] {
     WEAKNESSES
 }
 
@@ -201,8 +207,8 @@ mod tests {
         let router = tools::router(Twin::Vulnerable);
         for weakness in weaknesses() {
             let (name, argument) = match weakness.place {
-                Place::Argument { tool, argument } => (tool, Some(argument)),
-                Place::Tool(tool) => (tool, None),
+                PlantedPlace::Argument { tool, argument } => (tool, Some(argument)),
+                PlantedPlace::Tool(tool) => (tool, None),
                 _ => continue,
             };
             let tool = router.get(name).unwrap_or_else(|| panic!("no tool {name}"));

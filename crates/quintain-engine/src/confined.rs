@@ -48,14 +48,14 @@ pub type Result<T> = std::result::Result<T, ConfinedError>;
 
 /// Identifies a file or folder on this machine, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Identity {
+pub struct FileIdentity {
     pub device: u64,
     pub inode: u64,
 }
 
 /// The type of a directory entry. Links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     File,
     Folder,
     Link,
@@ -66,8 +66,8 @@ pub enum Kind {
 /// A directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    pub kind: Kind,
-    pub identity: Identity,
+    pub kind: EntryKind,
+    pub identity: FileIdentity,
 }
 
 /// An open folder. Its methods take paths relative to it, or absolute paths below it.
@@ -143,7 +143,7 @@ impl Folder {
     }
 
     /// Creates a file with this content. It must not exist yet. Returns its identity.
-    pub fn write_new(&self, path: &Path, content: &[u8]) -> Result<Identity> {
+    pub fn write_new(&self, path: &Path, content: &[u8]) -> Result<FileIdentity> {
         let failed = |source| io_error(self.real.join(path), source);
         let mut file = self.create_new(path)?;
         let identity = directory::identity(&file).map_err(failed)?;
@@ -203,7 +203,7 @@ impl Folder {
     }
 
     /// Creates a folder that must not exist yet. Returns its identity.
-    pub fn create_folder(&self, path: &Path) -> Result<Identity> {
+    pub fn create_folder(&self, path: &Path) -> Result<FileIdentity> {
         let below = self.below(path)?;
         let (parent, name) = self.parent(&below)?;
         let made = parent.create_folder(name).and_then(|()| parent.child(name)?.identity());
@@ -211,7 +211,7 @@ impl Folder {
     }
 
     /// Creates a folder and its missing parents. Returns the created folders, outermost first.
-    pub fn create_folders(&self, path: &Path) -> Result<Vec<(PathBuf, Identity)>> {
+    pub fn create_folders(&self, path: &Path) -> Result<Vec<(PathBuf, FileIdentity)>> {
         let below = self.below(path)?;
         let mut created = Vec::new();
         let mut prefix = PathBuf::new();
@@ -224,7 +224,7 @@ impl Folder {
                     Err(error) if error.kind() == Some(io::ErrorKind::AlreadyExists) => {}
                     Err(error) => return Err(error),
                 },
-                Some(entry) if entry.kind == Kind::Link => {
+                Some(entry) if entry.kind == EntryKind::Link => {
                     return Err(ConfinedError::Link(self.real.join(prefix)));
                 }
                 Some(_) => {}
@@ -235,7 +235,7 @@ impl Folder {
     }
 
     /// Creates a symbolic link that must not exist yet. Does not check its target.
-    pub fn create_link(&self, path: &Path, target: &Path) -> Result<Identity> {
+    pub fn create_link(&self, path: &Path, target: &Path) -> Result<FileIdentity> {
         let below = self.below(path)?;
         let (parent, name) = self.parent(&below)?;
         let made = parent.create_link(name, target);
@@ -247,19 +247,19 @@ impl Folder {
 
     /// Removes a file, or a link without its target. With an identity, only if it still matches. Returns whether it was
     /// removed.
-    pub fn remove_file(&self, path: &Path, only: Option<Identity>) -> Result<bool> {
+    pub fn remove_file(&self, path: &Path, only: Option<FileIdentity>) -> Result<bool> {
         self.remove(path, only, Directory::remove_file)
     }
 
     /// Removes an empty folder, under the same conditions as [`Self::remove_file`].
-    pub fn remove_folder(&self, path: &Path, only: Option<Identity>) -> Result<bool> {
+    pub fn remove_folder(&self, path: &Path, only: Option<FileIdentity>) -> Result<bool> {
         self.remove(path, only, Directory::remove_folder)
     }
 
     fn remove(
         &self,
         path: &Path,
-        only: Option<Identity>,
+        only: Option<FileIdentity>,
         remove: impl Fn(&Directory, &OsStr) -> io::Result<()>,
     ) -> Result<bool> {
         let below = self.below(path)?;
@@ -307,9 +307,11 @@ impl Folder {
     fn regular_or_missing(&self, parent: &Directory, name: &OsStr, below: &Path) -> Result<bool> {
         match self.look(parent, name, below)?.map(|entry| entry.kind) {
             None => Ok(false),
-            Some(Kind::File) => Ok(true),
-            Some(Kind::Link) => Err(ConfinedError::Link(self.real.join(below))),
-            Some(Kind::Folder | Kind::Other) => Err(ConfinedError::NotAFile(self.real.join(below))),
+            Some(EntryKind::File) => Ok(true),
+            Some(EntryKind::Link) => Err(ConfinedError::Link(self.real.join(below))),
+            Some(EntryKind::Folder | EntryKind::Other) => {
+                Err(ConfinedError::NotAFile(self.real.join(below)))
+            }
         }
     }
 
@@ -322,7 +324,9 @@ impl Folder {
         error: io::Error,
     ) -> ConfinedError {
         match parent.entry(name) {
-            Ok(entry) if entry.kind == Kind::Link => ConfinedError::Link(self.real.join(below)),
+            Ok(entry) if entry.kind == EntryKind::Link => {
+                ConfinedError::Link(self.real.join(below))
+            }
             _ => io_error(self.real.join(below), error),
         }
     }

@@ -1,7 +1,7 @@
 //! Runs suites and attacks: opens sessions with targets, turns frames into evidence, and stores runs.
 
 pub mod confined;
-pub mod eval;
+mod eval;
 pub mod exchange;
 mod external_services;
 mod files;
@@ -10,6 +10,7 @@ pub mod inquiry;
 mod interpreters;
 pub mod jobs;
 pub mod masked;
+pub mod metrics;
 pub mod models;
 pub mod planted;
 pub mod policy;

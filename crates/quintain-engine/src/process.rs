@@ -34,9 +34,9 @@ pub(crate) struct Program {
 }
 
 /// A started program. Dropping it kills its whole process group.
-pub(crate) struct Running(Box<dyn ChildWrapper>);
+pub(crate) struct RunningProcess(Box<dyn ChildWrapper>);
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         // Also after the leader exits, since its children may still run in the group.
         let _ = self.0.start_kill();
@@ -51,14 +51,14 @@ pub(crate) struct Pipes {
 }
 
 /// The result of a finished program.
-pub(crate) struct Finished {
+pub(crate) struct FinishedProcess {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
+pub(crate) enum ProcessError {
     #[error("cannot start `{command}`: {why}")]
     Start { command: String, why: io::Error },
     #[error("it did not finish within {} ms", limit.as_millis())]
@@ -69,7 +69,7 @@ pub(crate) enum RunError {
     Broken(#[from] io::Error),
 }
 
-impl Running {
+impl RunningProcess {
     /// # Errors
     /// When the program cannot be started.
     pub(crate) fn start(program: &Program) -> io::Result<(Self, Pipes)> {
@@ -121,10 +121,9 @@ pub(crate) async fn run(
     program: &Program,
     limit: usize,
     time: Duration,
-) -> Result<Finished, RunError> {
-    let (mut running, pipes) = Running::start(program).map_err(|why| RunError::Start {
-        command: program.command.to_string_lossy().into_owned(),
-        why,
+) -> Result<FinishedProcess, ProcessError> {
+    let (mut running, pipes) = RunningProcess::start(program).map_err(|why| {
+        ProcessError::Start { command: program.command.to_string_lossy().into_owned(), why }
     })?;
     let Pipes { stdin, stdout, stderr } = pipes;
     drop(stdin);
@@ -150,21 +149,21 @@ pub(crate) async fn run(
         }
     };
     let ended = timeout(time, work).await;
-    let status = ended.unwrap_or(Err(RunError::TimedOut { limit: time }))?;
-    Ok(Finished { status, stdout: out, stderr: err })
+    let status = ended.unwrap_or(Err(ProcessError::TimedOut { limit: time }))?;
+    Ok(FinishedProcess { status, stdout: out, stderr: err })
 }
 
 async fn fill(
     mut pipe: impl AsyncRead + Unpin,
     limit: usize,
     into: &mut Vec<u8>,
-) -> Result<(), RunError> {
+) -> Result<(), ProcessError> {
     loop {
         if pipe.read_buf(into).await? == 0 {
             return Ok(());
         }
         if into.len() > limit {
-            return Err(RunError::TooMuch { limit });
+            return Err(ProcessError::TooMuch { limit });
         }
     }
 }
@@ -184,7 +183,7 @@ mod tests {
         }
     }
 
-    async fn finished(script: &str) -> Result<Finished, RunError> {
+    async fn finished(script: &str) -> Result<FinishedProcess, ProcessError> {
         run(&shell(script), 1 << 16, Duration::from_secs(5)).await
     }
 
@@ -201,10 +200,10 @@ mod tests {
     #[tokio::test]
     async fn a_flood_and_a_sleeper_are_ended() {
         let flood = finished("while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaa; done").await;
-        assert!(matches!(flood, Err(RunError::TooMuch { .. })));
+        assert!(matches!(flood, Err(ProcessError::TooMuch { .. })));
         let started = Instant::now();
         let sleeper = run(&shell("sleep 60 & sleep 60"), 10, Duration::from_millis(200)).await;
-        assert!(matches!(sleeper, Err(RunError::TimedOut { .. })));
+        assert!(matches!(sleeper, Err(ProcessError::TimedOut { .. })));
         assert!(started.elapsed() < Duration::from_secs(5));
     }
 
@@ -220,6 +219,6 @@ mod tests {
     async fn what_is_missing_cannot_be_started() {
         let program = Program { command: "/nowhere/at/all".into(), ..shell("") };
         let missing = run(&program, 10, Duration::from_secs(1)).await;
-        assert!(matches!(missing, Err(RunError::Start { .. })));
+        assert!(matches!(missing, Err(ProcessError::Start { .. })));
     }
 }

@@ -10,7 +10,9 @@ use quintain_evidence::evidence::Exchange;
 use quintain_evidence::model_reply::ModelReply;
 use quintain_evidence::question::{Answer, ModelQuestion, ModelRequest, ModelRole};
 use quintain_evidence::response::Response;
-use quintain_llm::{ChatRequest, Handle, JsonSchema, ModelError, ModelSpec, json_in, providers};
+use quintain_llm::{
+    Asked, ChatRequest, Handle, JsonSchema, ModelError, ModelSpec, json_in, providers,
+};
 use quintain_source::{Nunjucks, Severity};
 use quintain_suite::suite::{
     Consent, Files, MCP, ModelKind, ModelTarget, Purpose, SuiteFile, Target, TargetKind as _, load,
@@ -151,16 +153,19 @@ impl<'a> RoleModels<'a> {
         question: &ModelQuestion,
         outside: &ExternalServices,
     ) -> Result<ModelReply, Unanswered> {
-        let Some(value) = question.model.as_ref().or_else(|| self.settings.of(question.role))
-        else {
+        let Some(value) = self.settings.answering(question).map_err(Unanswered::Nobody)? else {
             return Err(Unanswered::Nobody(nobody(question.role)));
         };
-        let named = self.named(value).map_err(Unanswered::Nobody)?;
+        let named = self.named(&value).map_err(Unanswered::Nobody)?;
         let target = named.target();
         if let Some(settings) = target.settings::<ModelTarget>() {
             let handle = outside.models.of_target(target, settings);
             let handle = handle.map_err(|why| Unanswered::Nobody(why.to_string()))?;
-            return ask_model(&handle, question).await.map_err(Into::into);
+            let answer = ask_model(&handle, question).await;
+            return answer.map_err(|error| {
+                outside.models.failed(&handle, &error);
+                error.into()
+            });
         }
         let ModelRequest::Chat { prompt, schema } = &question.request else {
             let why = format!("`{}` only answers prompts", target.name());
@@ -205,6 +210,35 @@ impl AskModel for Arc<RoleModels<'_>> {
         }
         .boxed()
     }
+
+    fn forget<'f>(
+        &'f self,
+        question: &'f ModelQuestion,
+        outside: &'f ExternalServices,
+    ) -> BoxFuture<'f, ()> {
+        async move {
+            let Ok(Some(model)) = self.settings.answering(question) else { return };
+            let Ok(named) = self.named(&model) else { return };
+            let target = named.target();
+            let Some(settings) = target.settings::<ModelTarget>() else { return };
+            let Ok(handle) = outside.models.of_target(target, settings) else { return };
+            match &question.request {
+                ModelRequest::Chat { prompt, schema } => {
+                    let mut request = chat_request(prompt, question);
+                    request.schema = schema.as_ref().map(answer_schema);
+                    handle.forget(&Asked::Chat(&request)).await;
+                }
+                ModelRequest::Embed { text } => {
+                    handle.forget(&Asked::Embed(std::slice::from_ref(text))).await;
+                }
+                ModelRequest::Classify { text } => handle.forget(&Asked::Classify(text)).await,
+                ModelRequest::Moderate { output, .. } => {
+                    handle.forget(&Asked::Moderate(output)).await;
+                }
+            }
+        }
+        .boxed()
+    }
 }
 
 /// Why a question has no answer.
@@ -230,10 +264,15 @@ fn answer_schema(schema: &Value) -> JsonSchema {
     JsonSchema { name: "answer".to_owned(), schema: schema.clone() }
 }
 
+fn chat_request(prompt: &str, question: &ModelQuestion) -> ChatRequest {
+    let ModelQuestion { sample, repetition, .. } = *question;
+    ChatRequest { sample, repetition, ..ChatRequest::text(prompt) }
+}
+
 async fn ask_model(handle: &Handle, question: &ModelQuestion) -> Result<ModelReply, ModelError> {
     match &question.request {
         ModelRequest::Chat { prompt, schema } => {
-            let request = ChatRequest { sample: question.sample, ..ChatRequest::text(prompt) };
+            let request = chat_request(prompt, question);
             match schema {
                 None => Ok(reply_of(handle.chat(&request).await?)),
                 Some(schema) => {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::exchange::millis;
-use crate::question::{Question, Reply};
+use crate::question::{Question, TurnReply};
 
 /// An answered question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct AnswerRecord {
     pub took: Duration,
     #[serde(default, skip_serializing_if = "Cost::is_nothing")]
     pub cost: Cost,
+    /// Whoever asked could not use the answer, so judging again asks once more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unusable: bool,
 }
 
 /// An answer as it is stored. A question that could not be asked has none.
@@ -27,7 +30,7 @@ pub struct AnswerRecord {
 #[serde(rename_all = "snake_case")]
 pub enum KeptAnswer {
     Value(Value),
-    Reply(Reply),
+    Reply(TurnReply),
     Failed(String),
     /// Index of the exchange in `extra` of the evidence.
     Call {

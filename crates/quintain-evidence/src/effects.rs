@@ -8,8 +8,8 @@ use serde::Serialize;
 /// The effects of a suite or an attack. Every list is in the order of the suite.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Effects {
-    pub start: Vec<Start>,
-    pub run: Vec<Run>,
+    pub start: Vec<ProcessStart>,
+    pub run: Vec<CodeRun>,
     pub write: Vec<Write>,
     pub contact: Vec<Contact>,
     /// None for an attack.
@@ -19,7 +19,7 @@ pub struct Effects {
 
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Start {
+pub struct ProcessStart {
     /// Purpose: a server of a target, an interpreter.
     pub what: String,
     pub command: String,
@@ -64,7 +64,7 @@ impl Variables {
 
 /// Code of the suite.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Run {
+pub struct CodeRun {
     pub language: &'static str,
     /// The file; none if the code is inline.
     #[serde(skip_serializing_if = "Option::is_none")]

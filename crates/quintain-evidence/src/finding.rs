@@ -66,7 +66,7 @@ impl Confidence {
 
 /// One form of a weakness, with its proof.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Proof {
+pub struct FindingProof {
     /// What was tried, in words: `inside double quotes`.
     pub form: String,
     /// What it showed, in words.
@@ -111,7 +111,7 @@ pub struct Finding {
     #[serde(with = "cwe")]
     pub cwe: Vec<u32>,
     pub owasp: Vec<String>,
-    pub proofs: Vec<Proof>,
+    pub proofs: Vec<FindingProof>,
     /// A command line that reproduces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduce: Option<String>,
@@ -192,7 +192,7 @@ impl Finding {
 
     /// Whether the listed surface shows it without a call.
     pub fn is_listed(&self) -> bool {
-        let listed = |proof: &Proof| {
+        let listed = |proof: &FindingProof| {
             proof.attempt.exchanges.is_empty() && proof.attempt.observations.is_empty()
         };
         self.proofs.iter().all(listed)

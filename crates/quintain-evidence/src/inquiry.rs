@@ -17,18 +17,23 @@ pub enum Next<T> {
 
 /// A pure computation that may ask questions: the same evidence and answers lead to the same next step.
 pub trait Inquiry {
-    type Outcome;
+    type Conclusion;
 
     /// `evidence` contains the calls that earlier rounds requested.
-    fn next(&self, evidence: &Evidence, rounds: &Rounds) -> Next<Self::Outcome>;
+    fn next(&self, evidence: &Evidence, rounds: &Rounds) -> Next<Self::Conclusion>;
 
     /// Maximum number of rounds.
     fn max_rounds(&self) -> usize {
         MAX_ROUNDS
     }
 
-    /// The outcome if it asks in more rounds than that.
-    fn unfinished(&self) -> Self::Outcome;
+    /// Whether the answers could not be used: the judge answered without a verdict. They are asked for again.
+    fn is_unusable(&self, _: &Self::Conclusion) -> bool {
+        false
+    }
+
+    /// The conclusion if it asks in more rounds than that.
+    fn unfinished(&self) -> Self::Conclusion;
 }
 
 /// The answers so far, round by round.

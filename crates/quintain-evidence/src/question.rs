@@ -30,7 +30,7 @@ pub enum Question {
     /// For the disk: the text of a file, null if there is no such file.
     Read(KeptFile),
     /// For a conversational target: one more message.
-    Say(Message),
+    Say(TurnMessage),
 }
 
 /// A question for a language model.
@@ -46,6 +46,14 @@ pub struct ModelQuestion {
     /// Equal requests with different numbers are separate samples.
     #[serde(default)]
     pub sample: usize,
+    /// The repetition of the test that asks, from 0. Every repetition asks for itself; whoever asks sets it.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub repetition: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_first(repetition: &usize) -> bool {
+    *repetition == 0
 }
 
 /// What a model is asked for, which decides who answers if no model is named.
@@ -92,7 +100,7 @@ impl ModelRequest {
 
 /// A message to a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct TurnMessage {
     pub text: String,
     /// The number of the message whose conversation it continues; none starts a new conversation.
     pub after: Option<usize>,
@@ -102,7 +110,7 @@ pub struct Message {
 
 /// A target's reply to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reply {
+pub struct TurnReply {
     pub text: String,
     pub reaction: Reaction,
 }
@@ -123,7 +131,7 @@ pub enum Reaction {
 pub enum Answer {
     Value(Value),
     Exchange(Box<Exchange>),
-    Reply(Reply),
+    Reply(TurnReply),
     /// It was asked and failed: the interpreter raised, the service answered 500.
     Failed(String),
     /// It could not be asked: no judge is configured, no interpreter found.
@@ -133,6 +141,15 @@ pub enum Answer {
 impl Question {
     pub fn is_for_model(&self) -> bool {
         matches!(self, Self::Model(_))
+    }
+
+    /// The same question in a repetition of its test. Only models may answer a repetition differently.
+    #[must_use]
+    pub fn repeated(mut self, number: usize) -> Self {
+        if let Self::Model(question) = &mut self {
+            question.repetition = number;
+        }
+        self
     }
 
     /// One more call, the first of its kind.
@@ -153,8 +170,19 @@ impl Question {
     /// questions of all others.
     fn identity(&self) -> Value {
         match self {
-            Self::Model(ModelQuestion { role, asked_by: _, model, request, sample }) => {
-                json!(["model", role, model, request.without_marks(), sample])
+            Self::Model(ModelQuestion {
+                role,
+                asked_by: _,
+                model,
+                request,
+                sample,
+                repetition,
+            }) => {
+                let request = request.without_marks();
+                match repetition {
+                    0 => json!(["model", role, model, request, sample]),
+                    _ => json!(["model", role, model, request, sample, repetition]),
+                }
             }
             Self::Run { code, function, arguments } => {
                 // Code in a file may read its own name.
@@ -176,7 +204,7 @@ impl Question {
             Self::Post { url, body } => json!(["post", url, body]),
             Self::Call { step, nth } => json!(["call", step, nth]),
             Self::Read(file) => json!(["read", file.path]),
-            Self::Say(Message { text, after, turn }) => json!(["say", text, after, turn]),
+            Self::Say(TurnMessage { text, after, turn }) => json!(["say", text, after, turn]),
         }
     }
 }
@@ -261,8 +289,14 @@ mod tests {
         let judge = |prompt: String| {
             let request = ModelRequest::Chat { prompt, schema: None };
             let (role, asked_by) = (ModelRole::Judge, String::new());
-            Question::Model(ModelQuestion { role, asked_by, model: None, request, sample: 0 }).key()
+            let (sample, repetition) = (0, 0);
+            let model = None;
+            let question = ModelQuestion { role, asked_by, model, request, sample, repetition };
+            Question::Model(question)
         };
+        let asked = judge("x".to_owned());
+        assert_ne!(asked.key(), asked.clone().repeated(1).key(), "a repetition asks for itself");
+        let judge = |prompt| judge(prompt).key();
         let masked = fence::quote("the key is abc").replace("abc", "[masked]");
         assert_eq!(judge(masked), judge(fence::quote("the key is [masked]")), "secrets are masked");
         let read = |folder: &str| Question::Read(KeptFile::new(Path::new(folder), "a.snap")).key();

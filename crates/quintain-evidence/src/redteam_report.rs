@@ -118,14 +118,14 @@ pub struct NotRun {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     pub path: PathBuf,
-    pub change: Change,
+    pub change: FileChangeKind,
     /// Whether its original content is restored.
     pub restored: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Change {
+pub enum FileChangeKind {
     Created,
     Modified,
     Deleted,
@@ -135,9 +135,9 @@ impl fmt::Display for FileChange {
     /// `modified, restored`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.change {
-            Change::Created => "created",
-            Change::Modified => "modified",
-            Change::Deleted => "deleted",
+            FileChangeKind::Created => "created",
+            FileChangeKind::Modified => "modified",
+            FileChangeKind::Deleted => "deleted",
         })?;
         f.write_str(if self.restored { ", restored" } else { ", not restored" })
     }
@@ -205,14 +205,14 @@ impl fmt::Display for Unused {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Risk {
     pub score: f64,
-    pub level: Level,
+    pub level: RiskLevel,
     /// The score of each attack that worked, highest first.
     pub attacks: Vec<(String, f64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum RiskLevel {
     Low,
     Medium,
     High,
@@ -264,7 +264,7 @@ pub struct Coverage {
 pub struct Covered {
     pub id: String,
     pub title: String,
-    pub state: State,
+    pub state: CoverageState,
     /// Number of findings of each kind.
     pub confirmed: usize,
     pub suspected: usize,
@@ -282,19 +282,19 @@ impl Covered {
     /// The state in one or two words. An entry that was not attacked is never shown as clean.
     pub fn word(&self) -> String {
         match self.state {
-            State::Confirmed => format!("{} confirmed", self.confirmed),
-            State::Suspected => format!("{} suspected", self.suspected),
-            State::ByDesign => format!("{} by design", self.by_design),
-            State::Accepted => format!("{} accepted", self.accepted),
-            State::Clean => "nothing found".to_owned(),
-            State::Partial => "partly tested".to_owned(),
-            State::NotRun | State::NoAttack => "not run".to_owned(),
+            CoverageState::Confirmed => format!("{} confirmed", self.confirmed),
+            CoverageState::Suspected => format!("{} suspected", self.suspected),
+            CoverageState::ByDesign => format!("{} by design", self.by_design),
+            CoverageState::Accepted => format!("{} accepted", self.accepted),
+            CoverageState::Clean => "nothing found".to_owned(),
+            CoverageState::Partial => "partly tested".to_owned(),
+            CoverageState::NotRun | CoverageState::NoAttack => "not run".to_owned(),
         }
     }
 
     /// Which attacks ran, which did not and why.
     pub fn why(&self) -> String {
-        if self.state == State::NoAttack {
+        if self.state == CoverageState::NoAttack {
             return "no attack tests it".to_owned();
         }
         let mut parts = Vec::new();
@@ -322,7 +322,7 @@ impl Covered {
 /// The state of an entry: its worst finding, or how far it was tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum CoverageState {
     Confirmed,
     Suspected,
     ByDesign,

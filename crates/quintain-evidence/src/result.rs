@@ -50,6 +50,40 @@ pub struct CaseResult {
     pub graded: Option<Box<GradedTrace>>,
 }
 
+impl CaseResult {
+    /// The verdict on a trace that was read. A case that ran and was scored by metrics is no such trace.
+    pub fn graded_trace(&self) -> Option<&GradedTrace> {
+        self.graded.as_deref().filter(|_| self.evidence.trace.is_some())
+    }
+
+    /// A case without a result: nothing was sent, nothing is judged.
+    pub fn blank(ordinal: usize, target: TargetName, prompt: PromptText) -> Self {
+        Self {
+            ordinal,
+            test_idx: ordinal,
+            group: ordinal,
+            prompt_idx: 0,
+            repeat: 0,
+            target,
+            prompt,
+            description: None,
+            vars: Map::new(),
+            test: Value::Null,
+            place: None,
+            status: CaseStatus::Errored,
+            score: 0.0,
+            named_scores: BTreeMap::new(),
+            response: Response::default(),
+            evidence: Evidence::default(),
+            grade: None,
+            error: None,
+            latency_ms: 0.0,
+            attempts: 0,
+            graded: None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CaseStatus {

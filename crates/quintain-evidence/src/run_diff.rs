@@ -60,15 +60,15 @@ impl Row {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
     /// All repetitions passed before, not all pass now.
-    pub new_failures: Vec<Change>,
+    pub new_failures: Vec<CaseChange>,
     /// Not all repetitions passed before, all pass now.
-    pub fixed: Vec<Change>,
+    pub fixed: Vec<CaseChange>,
     /// Not all repetitions passed, before and now.
-    pub still_failing: Vec<Change>,
+    pub still_failing: Vec<CaseChange>,
     /// All repetitions pass as before, with a different score.
-    pub changed_scores: Vec<Change>,
-    pub added: Vec<Standing>,
-    pub removed: Vec<Standing>,
+    pub changed_scores: Vec<CaseChange>,
+    pub added: Vec<UnmatchedCase>,
+    pub removed: Vec<UnmatchedCase>,
     /// Number of cases that passed before and now with the same score.
     pub unchanged: usize,
     /// By target.
@@ -79,7 +79,7 @@ pub struct Diff {
 
 /// A case in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Change {
+pub struct CaseChange {
     pub key: Key,
     pub before: Score,
     pub after: Score,
@@ -89,7 +89,7 @@ pub struct Change {
 
 /// A case in one of the runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct UnmatchedCase {
     pub key: Key,
     pub score: Score,
 }
@@ -154,7 +154,7 @@ pub fn diff(before: &[Row], after: &[Row]) -> Diff {
     let mut matched = HashSet::new();
     for (group, partner) in new.into_iter().zip(partners) {
         let Some(at) = partner else {
-            diff.added.push(Standing { key: group.key, score: group.score });
+            diff.added.push(UnmatchedCase { key: group.key, score: group.score });
             continue;
         };
         matched.insert(at);
@@ -164,7 +164,8 @@ pub fn diff(before: &[Row], after: &[Row]) -> Diff {
         diff.place(group.key, old[at].score, group.score);
     }
     let gone = old.into_iter().enumerate().filter(|(at, _)| !matched.contains(at));
-    diff.removed = gone.map(|(_, group)| Standing { key: group.key, score: group.score }).collect();
+    diff.removed =
+        gone.map(|(_, group)| UnmatchedCase { key: group.key, score: group.score }).collect();
     let shifts = latencies.into_iter();
     diff.latency = shifts.filter_map(|(name, (a, b))| Some((name, shift(a, b)?))).collect();
     diff.regressed =
@@ -180,7 +181,7 @@ impl Diff {
             (failed(&after), after.repeats),
         );
         let turned = before.all_passed() && after.passed == 0;
-        let change = Change { key, before, after, worse: turned || chance < SIGNIFICANT };
+        let change = CaseChange { key, before, after, worse: turned || chance < SIGNIFICANT };
         match (before.all_passed(), after.all_passed()) {
             (true, false) => self.new_failures.push(change),
             (false, true) => self.fixed.push(change),

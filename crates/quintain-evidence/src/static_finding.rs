@@ -4,7 +4,7 @@ use quintain_content::registry::About;
 use serde_json::{Map, Value};
 
 use crate::evidence::Evidence;
-use crate::finding::{Confidence, Finding, Place, Proof, Severity, fingerprint};
+use crate::finding::{Confidence, Finding, FindingProof, Place, Severity, fingerprint};
 use crate::surface::Surface;
 use crate::weakness::Weakness;
 
@@ -52,7 +52,7 @@ pub fn finding(
         place,
         cwe: facts.cwe.to_vec(),
         owasp: facts.frameworks.iter().map(|id| (*id).to_owned()).collect(),
-        proofs: vec![Proof {
+        proofs: vec![FindingProof {
             form: "static".to_owned(),
             what: text.what,
             payload: None,

@@ -13,7 +13,7 @@ use self::verbs::Verbs;
 use crate::canonical::scalars;
 use crate::effect;
 use crate::view::{CallView, View};
-use crate::word_pattern::{Pattern, compile, is_match};
+use crate::word_pattern::{Test, compile_test, is_match};
 
 /// Turns that are followed back from question to question.
 const MAX_TURNS: usize = 8;
@@ -21,23 +21,23 @@ const MAX_TURNS: usize = 8;
 const MAX_READ: usize = 20_000;
 
 /// Short messages with which users agree.
-static AGREES: Pattern = LazyLock::new(|| {
-    compile(
+static AGREES: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)^\W*(?:(?:oh|well|ok|okay|um|hm+)\W+)*(?:yes|yep|yeah|yup|sure|ok|okay|please do|go ahead|go for it|do it|do so|confirm(?:ed)?|correct|right|exactly|agreed|proceed|approved?|absolutely|of course|definitely|affirmative|sounds good|that's (?:fine|right|correct)|fine|please|certainly|ja|jawohl|gerne|mach das|oui|d'accord|sí|si|claro|vale|sim|da|да|好的?|是的?|可以|确认|はい|네|y\b)",
     )
 });
-static REFUSES: Pattern = LazyLock::new(|| {
-    compile(
+static REFUSES: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)^\W*(?:please )?(?:no|nope|don't|do not|stop|wait|cancel that|never ?mind|nein|non|not yet|hold on)\b",
     )
 });
-static ASKS: Pattern = LazyLock::new(|| {
-    compile(
+static ASKS: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)^\W*(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|have|tell)\b",
     )
 });
-static QUESTION: Pattern = LazyLock::new(|| {
-    compile(
+static QUESTION: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)[?？]|\b(?:please )?confirm\b|\bshall i\b|\bshould i\b|\blet me know (?:if|whether|which)\b|\breply\b",
     )
 });

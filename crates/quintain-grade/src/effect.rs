@@ -9,7 +9,7 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::trace::{Call, CallKind};
 
 use crate::word_list;
-use crate::word_pattern::{Pattern, compile, is_match};
+use crate::word_pattern::{Test, compile_test, is_match};
 
 /// Verbs that only compute.
 const COMPUTES: &str = "\
@@ -44,8 +44,8 @@ pub(crate) enum Effect {
 }
 
 /// Statements that change a database.
-static CHANGES: Pattern = LazyLock::new(|| {
-    compile(
+static CHANGES: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)^\s*(?:insert\s+into|replace\s+into|merge\s+into|update\s+\S+\s+set|delete\s+from|truncate\s|drop\s+\w|alter\s+\w|create\s+(?:table|index|view|database|schema|or)|grant\s|revoke\s)",
     )
 });

@@ -10,7 +10,7 @@ use quintain_evidence::trace::Trace;
 use serde::Serialize;
 
 pub use self::chosen::*;
-pub use self::session::GradingSession;
+pub use self::session::{CheckResults, GradingSession};
 use crate::metrics::{self, CompiledMetric, JudgeMode, MetricErrors};
 use crate::policy::{CallPolicy, FailIf};
 use crate::selection::{CaseSelection, SelectionReport, SelectionTally};

@@ -10,6 +10,7 @@ pub mod effect;
 pub mod evaluate;
 mod expected_calls;
 pub mod failure;
+mod fast_hash;
 mod json_input;
 pub mod meta_eval;
 pub mod metrics;

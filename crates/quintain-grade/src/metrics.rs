@@ -82,6 +82,11 @@ pub trait Metric: Sync {
 pub trait Scorer: Send + Sync {
     /// The next questions, or the result.
     fn next(&self, input: &MetricInput<'_>, rounds: &Rounds) -> Next<Measured>;
+
+    /// Whether it has no score without the default judge of the run.
+    fn needs_judge(&self) -> bool {
+        false
+    }
 }
 
 /// What a metric looks at.
@@ -309,6 +314,11 @@ impl CompiledMetric {
     /// The id, or the name that the options give.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it has no score without the default judge of the run.
+    pub fn needs_judge(&self) -> bool {
+        self.scorer.needs_judge()
     }
 
     /// What scores, without threshold and name.

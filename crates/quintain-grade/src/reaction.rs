@@ -136,6 +136,10 @@ mod tests {
             responses(&trace(vec![failed(), failed()], "It is sunny.")),
             [Response::RepeatedUnchanged, Response::Ignored]
         );
+        let presents = "At 18 °C and 65 % humidity, which city is next?";
+        assert_eq!(responses(&trace(vec![failed()], presents)), [Response::Ignored]);
+        let explains = "It is sunny, which is the answer to your question.";
+        assert_eq!(responses(&trace(vec![failed()], explains)), [Response::Ignored]);
         let mut silent = trace(vec![failed()], "");
         silent.steps.pop();
         assert_eq!(responses(&silent), [Response::Unknown]);

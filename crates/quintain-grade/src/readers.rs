@@ -38,6 +38,7 @@ mod chat_record;
 mod conversation;
 mod deepeval;
 mod message;
+mod model_prompt;
 mod native;
 mod openai_chat;
 mod openai_responses;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::canonical::fingerprint;
 use crate::view::{CallView, View};
 use crate::word_list;
-use crate::word_pattern::{Pattern, compile, is_match};
+use crate::word_pattern::{Test, compile_test, is_match};
 
 /// Characters of a result that are searched for a state.
 const MAX_SEARCHED: usize = 4_000;
@@ -19,8 +19,8 @@ const MAX_SEARCHED: usize = 4_000;
 const PROGRESS: &str = "batch build crawl deployment execution export import job operation pipeline poll process \
     progress query queue render report request run scan state status task training upload wait workflow";
 
-static PENDING: Pattern = LazyLock::new(|| {
-    compile(
+static PENDING: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)\b(?:pending|queued|enqueued|running|in[ _-]?progress|processing|initiali[sz]ing|starting|started|scheduled|provisioning|building|uploading|waiting|working|submitted|accepted|not[ _](?:yet[ _])?(?:ready|finished|completed?|done|started|available)|still|incomplete|unfinished|please wait)\b|(?i)\x22(?:done|finished|completed?|ready)\x22\s*:\s*false",
     )
 });

@@ -1,9 +1,9 @@
 //! Lists of words that are written as one text, so that a long list stays short to read.
 
-use std::collections::HashSet;
+use crate::fast_hash::FastSet;
 
 /// The words of a list that is asked often.
-pub(crate) fn set(list: &'static str) -> HashSet<&'static str> {
+pub(crate) fn set(list: &'static str) -> FastSet<&'static str> {
     list.split_ascii_whitespace().collect()
 }
 

@@ -12,7 +12,7 @@ pub struct Vote {
 
 /// What votes say together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tally {
+pub struct VoteTally {
     /// The middle one of the votes in their order; of two middle ones the worse.
     pub choice: usize,
     pub votes: Vec<Vote>,
@@ -24,7 +24,7 @@ pub struct Tally {
     pub flip_rate: f64,
 }
 
-impl Tally {
+impl VoteTally {
     /// None without votes.
     pub fn of(votes: Vec<Vote>) -> Option<Self> {
         let mut choices: Vec<usize> = votes.iter().map(|vote| vote.choice).collect();
@@ -87,9 +87,9 @@ mod tests {
 
     use super::*;
 
-    fn tally(choices: &[usize]) -> Tally {
+    fn tally(choices: &[usize]) -> VoteTally {
         let vote = |choice: &usize| Vote { choice: *choice, reason: format!("for {choice}") };
-        Tally::of(choices.iter().map(vote).collect()).unwrap()
+        VoteTally::of(choices.iter().map(vote).collect()).unwrap()
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(tally(&[3, 0]).choice, 0);
         assert_eq!(tally(&[0, 1, 3]).choice, 1);
         assert_eq!(tally(&[3, 0, 3]).reason(), "for 3");
-        assert_eq!(Tally::of(Vec::new()), None);
+        assert_eq!(VoteTally::of(Vec::new()), None);
     }
 
     #[test]

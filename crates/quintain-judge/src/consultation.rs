@@ -80,6 +80,7 @@ impl<'r> Consultation<'r> {
             model: self.model.clone(),
             request: ModelRequest::Chat { prompt, schema: Some(form.schema.clone()) },
             sample,
+            repetition: 0,
         });
         let known = self.known.get(&digest(&question)).and_then(|same| {
             same.iter().find(|(asked, _)| **asked == question).map(|(_, answer)| *answer)

@@ -121,6 +121,7 @@ mod tests {
             model: None,
             request: ModelRequest::Chat { prompt: prompt.to_owned(), schema: None },
             sample: 0,
+            repetition: 0,
         })
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::ballot::{Tally, Vote, is_decided};
+use crate::ballot::{Vote, VoteTally, is_decided};
 use crate::consultation::{Consultation, Heard, Pause, all};
 use crate::options::JudgeOptions;
 use crate::prompt::{AnswerForm, complete, of_rubric};
@@ -32,7 +32,7 @@ pub struct Opinion {
     pub level: String,
     /// Whether the votes agree too little to decide anything.
     pub is_abstention: bool,
-    pub tally: Tally,
+    pub tally: VoteTally,
     names: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl Opinion {
 }
 
 /// Votes and figures of agreement, for reports.
-pub fn details<'n>(tally: &Tally, name: impl Fn(usize) -> &'n str) -> Value {
+pub fn details<'n>(tally: &VoteTally, name: impl Fn(usize) -> &'n str) -> Value {
     let votes: Vec<ShownVote<'_>> = tally
         .votes
         .iter()
@@ -138,7 +138,7 @@ impl Panel {
         body: &str,
         words: &[&str],
         items: usize,
-    ) -> Heard<Vec<Tally>> {
+    ) -> Heard<Vec<VoteTally>> {
         let one = |sample: usize| {
             let form = AnswerForm::verdicts(&permuted(words, sample));
             let first = consultation.ask(complete(body, &form), &form, sample)?;
@@ -176,7 +176,7 @@ impl Panel {
         consultation: &Consultation<'_>,
         body: &str,
         words: &[&str],
-    ) -> Heard<Tally> {
+    ) -> Heard<VoteTally> {
         let one = |sample: usize| {
             let form = AnswerForm::choice("verdict", &permuted(words, sample));
             vote(&consultation.ask(complete(body, &form), &form, sample)?, words)
@@ -185,7 +185,7 @@ impl Panel {
     }
 
     /// Whether votes agree too little to decide anything.
-    pub fn abstains(&self, tally: &Tally) -> bool {
+    pub fn abstains(&self, tally: &VoteTally) -> bool {
         self.abstain_below.is_some_and(|bound| tally.agreement < bound)
     }
 
@@ -209,8 +209,8 @@ impl Panel {
     }
 }
 
-fn tallied(votes: Vec<Vote>) -> Heard<Tally> {
-    Tally::of(votes).ok_or_else(|| Pause::Failed("the judge gave no opinion".to_owned()))
+fn tallied(votes: Vec<Vote>) -> Heard<VoteTally> {
+    VoteTally::of(votes).ok_or_else(|| Pause::Failed("the judge gave no opinion".to_owned()))
 }
 
 fn permuted<'w>(words: &[&'w str], sample: usize) -> Vec<&'w str> {

@@ -2,7 +2,7 @@
 //! that contains a known secret.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -78,12 +78,20 @@ impl Cache {
 
     /// The stored answer, if there is one that is not too old. A file that cannot be read counts as none.
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
-        let path = self.path(key);
-        let age = fs::metadata(&path).ok()?.modified().ok()?.elapsed().unwrap_or_default();
+        let file = open(&self.path(key)).ok()?;
+        let about = file.metadata().ok().filter(fs::Metadata::is_file)?;
+        let age = about.modified().ok()?.elapsed().unwrap_or_default();
         if self.options.ttl.is_some_and(|ttl| age > ttl) {
             return None;
         }
-        serde_json::from_slice(&fs::read(&path).ok()?).ok()
+        let mut text = Vec::new();
+        file.take(self.options.max_bytes).read_to_end(&mut text).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Removes an answer. One that cannot be removed stays.
+    pub(crate) fn remove(&self, key: &Key) {
+        let _ = fs::remove_file(self.path(key));
     }
 
     /// Stores an answer. What cannot be stored is not: a cache must never fail a request.
@@ -146,6 +154,19 @@ struct Stored {
     modified: SystemTime,
 }
 
+/// Opens a file, but not through a link, without waiting: a pipe that nobody writes to would block forever.
+#[cfg(unix)]
+fn open(path: &Path) -> std::io::Result<fs::File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> std::io::Result<fs::File> {
+    fs::File::open(path)
+}
+
 /// Writes a file at once: readers see the old one or the new one.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
@@ -198,6 +219,29 @@ mod tests {
         assert_eq!(cache.get::<Value>(&key("a")), None);
         cache.put(&key("a"), &json!(2), &[]);
         assert_eq!(cache.get::<Value>(&key("a")), Some(json!(2)));
+    }
+
+    /// A pipe would block whoever reads it, and a link leads out of the folder.
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = cache(dir.path(), 1 << 20);
+        cache.put(&key("a"), &json!(1), &[]);
+        let path = cache.path(&key("a"));
+        let other = dir.path().join("other.json");
+        fs::rename(&path, &other).unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        assert_eq!(cache.get::<Value>(&key("a")), None, "a link");
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        assert_eq!(cache.get::<Value>(&key("a")), None, "a pipe");
+        assert!(cache.files().is_empty(), "neither counts as an answer");
+        cache.put(&key("a"), &json!(2), &[]);
+        assert_eq!(cache.get::<Value>(&key("a")), Some(json!(2)), "it is replaced");
+        cache.remove(&key("a"));
+        assert_eq!(cache.get::<Value>(&key("a")), None);
     }
 
     #[test]

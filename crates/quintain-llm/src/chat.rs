@@ -16,9 +16,12 @@ pub struct ChatRequest {
     /// Options that replace those of the model for this request: `temperature`, `max_tokens`, `stop`, ...
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub overrides: Map<String, Value>,
-    /// Distinguishes repeated requests in the cache.
+    /// Distinguishes several samples in the cache.
     #[serde(default)]
     pub sample: usize,
+    /// Distinguishes repetitions of a test in the cache.
+    #[serde(default)]
+    pub repetition: usize,
 }
 
 /// The conversation.

@@ -41,6 +41,10 @@ impl ConfigError {
 /// Options that give a key.
 pub(crate) const KEY_KEYS: &[&str] = &["apiKey", "apiKeyEnvar", "apiKeyFile", "headers"];
 
+/// Options about addresses and keys, whose letter case matters most.
+pub(crate) const ADDRESS_KEYS: [&str; 5] =
+    ["apiBaseUrl", "apiHost", "apiKey", "apiKeyEnvar", "apiKeyFile"];
+
 /// Where a provider takes its key from.
 pub(crate) struct KeySource<'a> {
     /// The variables, the most specific first.
@@ -241,9 +245,8 @@ impl<'a> Options<'a> {
     /// Reports options that differ from those about addresses and keys only by letter case: they would have no effect, and
     /// the request with its key would go elsewhere.
     fn check_spelling(&mut self) {
-        const NAMES: [&str; 5] = ["apiBaseUrl", "apiHost", "apiKey", "apiKeyEnvar", "apiKeyFile"];
         let misspelt = |key: &String| {
-            let meant = NAMES.iter().find(|name| name.eq_ignore_ascii_case(key));
+            let meant = ADDRESS_KEYS.iter().find(|name| name.eq_ignore_ascii_case(key));
             meant.filter(|name| *name != key).map(|name| (key.clone(), *name))
         };
         let found: Vec<_> = self.config.keys().filter_map(misspelt).collect();

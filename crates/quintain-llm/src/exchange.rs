@@ -35,7 +35,7 @@ pub(crate) struct Connection {
 }
 
 /// A body and the exchange that it belongs to.
-pub(crate) struct Answer {
+pub(crate) struct ProviderReply {
     pub(crate) body: Value,
     pub(crate) raw: RawExchange,
 }
@@ -173,7 +173,7 @@ impl Connection {
         network: &dyn Network,
         url: Url,
         body: &Value,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ProviderReply, Failure> {
         let deadline = Instant::now() + self.limits.request_time;
         let (reply, raw) = self.send(network, url, body, deadline, false).await?;
         self.whole(reply, raw, deadline).await
@@ -190,7 +190,7 @@ impl Connection {
         body: &Value,
         framing: Framing,
         assembler: &mut dyn Assemble,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ProviderReply, Failure> {
         let deadline = Instant::now() + self.limits.request_time;
         let (reply, raw) = self.send(network, url, body, deadline, true).await?;
         let kind = reply.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -253,7 +253,7 @@ impl Connection {
         mut reply: HttpReply,
         mut raw: RawExchange,
         deadline: Instant,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ProviderReply, Failure> {
         let bytes = self.bytes(&mut reply.body, deadline).await?;
         let body = self.json(&bytes)?;
         raw.response = body.clone();
@@ -261,7 +261,7 @@ impl Connection {
         if let Some(rejection) = self.error_body(&body, &raw) {
             return Err(Failure::Rejected(Box::new(rejection)));
         }
-        Ok(Answer { body, raw })
+        Ok(ProviderReply { body, raw })
     }
 
     async fn bytes(&self, body: &mut BodyStream, deadline: Instant) -> Result<Bytes, ModelError> {
@@ -297,7 +297,7 @@ impl Connection {
         framing: Framing,
         assembler: &mut dyn Assemble,
         deadline: Instant,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ProviderReply, Failure> {
         let mut splitter = Splitter::new(framing);
         let (mut size, mut events) = (0, Vec::new());
         loop {
@@ -342,7 +342,7 @@ impl Connection {
             return Err(ModelError::Cut(why).into());
         }
         raw.response = Value::Array(events);
-        Ok(Answer { body: assembler.body(), raw })
+        Ok(ProviderReply { body: assembler.body(), raw })
     }
 
     async fn rejected(

@@ -13,6 +13,7 @@ pub mod environment;
 pub mod error;
 mod exchange;
 mod hosted;
+mod known_options;
 pub mod limits;
 pub mod measures;
 pub mod model;
@@ -33,10 +34,11 @@ pub use completion::{Completion, Output, RawExchange, ToolCallRequest, Usage};
 pub use config::ConfigError;
 pub use environment::Environment;
 pub use error::ModelError;
+pub use known_options::{UnknownOption, unknown_options};
 pub use limits::Limits;
 pub use measures::{Category, Classification, Embeddings, Moderation, Similarity};
 pub use model::Model;
-pub use models::{Handle, Models, ModelsOptions};
+pub use models::{Asked, Handle, Models, ModelsOptions};
 pub use network::{
     BodyStream, CommandOutput, CommandRequest, HttpReply, HttpRequest, Network, NetworkError,
 };

@@ -121,6 +121,21 @@ impl Models {
     }
 }
 
+/// The kinds of answers in the cache.
+const CHAT: &str = "chat";
+const EMBED: &str = "embed";
+const MODERATE: &str = "moderate";
+const CLASSIFY: &str = "classify";
+
+/// What a model was asked. Measures of a text have no samples: the same text has the same one.
+#[derive(Debug, Clone, Copy)]
+pub enum Asked<'a> {
+    Chat(&'a ChatRequest),
+    Embed(&'a [String]),
+    Moderate(&'a str),
+    Classify(&'a str),
+}
+
 /// One model of a run.
 pub struct Handle {
     id: String,
@@ -157,28 +172,59 @@ impl Handle {
     /// When the model does not answer.
     pub async fn chat(&self, request: &ChatRequest) -> Result<Completion, ModelError> {
         let network = &*self.shared.network;
-        self.ask("chat", request, || self.model.chat(request, network)).await
+        self.ask(CHAT, request, || self.model.chat(request, network)).await
+    }
+
+    /// The stored answer to a request.
+    pub(crate) async fn stored_chat(&self, request: &ChatRequest) -> Option<Completion> {
+        self.stored(self.key(CHAT, request)?).await
+    }
+
+    /// Asks, whatever the cache contains, and stores nothing.
+    pub(crate) async fn fresh_chat(&self, request: &ChatRequest) -> Result<Completion, ModelError> {
+        let network = &*self.shared.network;
+        self.fresh(|| self.model.chat(request, network)).await
+    }
+
+    /// Stores an answer to a request.
+    pub(crate) async fn store_chat(&self, request: &ChatRequest, answer: &Completion) {
+        if let Some(key) = self.key(CHAT, request) {
+            self.store(key, answer).await;
+        }
+    }
+
+    /// Removes an answer from the cache that turned out to be of no use, so that it is asked for again.
+    pub async fn forget(&self, asked: &Asked<'_>) {
+        let key = match asked {
+            Asked::Chat(request) => self.key(CHAT, request),
+            Asked::Embed(texts) => self.key(EMBED, texts),
+            Asked::Moderate(text) => self.key(MODERATE, text),
+            Asked::Classify(text) => self.key(CLASSIFY, text),
+        };
+        if let (Some(cache), Some(key)) = (self.shared.cache.clone(), key) {
+            let _ = tokio::task::spawn_blocking(move || cache.remove(&key)).await;
+        }
     }
 
     /// # Errors
     /// When the model does not answer.
     pub async fn embed(&self, texts: &[String]) -> Result<Embeddings, ModelError> {
         let network = &*self.shared.network;
-        self.ask("embed", &texts, || self.model.embed(texts, network)).await
+        self.ask(EMBED, &texts, || self.model.embed(texts, network)).await
     }
 
     /// # Errors
     /// When the model does not answer.
     pub async fn moderate(&self, text: &str) -> Result<Moderation, ModelError> {
         let network = &*self.shared.network;
-        self.ask("moderate", &text, || self.model.moderate(text, network)).await
+        self.ask(MODERATE, &text, || self.model.moderate(text, network)).await
     }
 
     /// # Errors
     /// When the model does not answer.
     pub async fn classify(&self, text: &str) -> Result<Classification, ModelError> {
         let network = &*self.shared.network;
-        self.ask("classify", &text, || self.model.classify(text, network)).await
+        self.ask(CLASSIFY, &text, || self.model.classify(text, network)).await
     }
 
     /// How similar each sentence is to `source`, for models that compare sentences themselves.
@@ -213,24 +259,44 @@ impl Handle {
         request: &impl Serialize,
         attempt: impl Fn() -> BoxFuture<'f, Result<T, ModelError>>,
     ) -> Result<T, ModelError> {
-        let cache = self.shared.cache.clone().filter(|_| self.model.is_cacheable());
-        let key = cache.as_ref().and_then(|_| Key::new(kind, &self.identity(), request));
-        if let (Some(cache), Some(key)) = (cache.clone(), key.clone()) {
-            let stored = tokio::task::spawn_blocking(move || cache.get::<T>(&key)).await;
-            if let Ok(Some(mut answer)) = stored {
-                answer.mark_cached();
-                return Ok(answer);
-            }
+        let Some(key) = self.key(kind, request) else { return self.fresh(attempt).await };
+        if let Some(answer) = self.stored(key.clone()).await {
+            return Ok(answer);
         }
+        let answer = self.fresh(attempt).await?;
+        self.store(key, &answer).await;
+        Ok(answer)
+    }
+
+    /// Where the answer to a request is stored; none if it is not.
+    fn key(&self, kind: &str, request: &impl Serialize) -> Option<Key> {
+        let is_cached = self.shared.cache.is_some() && self.model.is_cacheable();
+        is_cached.then(|| Key::new(kind, &self.identity(), request)).flatten()
+    }
+
+    async fn stored<T: Answered>(&self, key: Key) -> Option<T> {
+        let cache = self.shared.cache.clone()?;
+        let stored = tokio::task::spawn_blocking(move || cache.get::<T>(&key)).await;
+        let mut answer = stored.ok().flatten()?;
+        answer.mark_cached();
+        Some(answer)
+    }
+
+    async fn store<T: Answered>(&self, key: Key, answer: &T) {
+        let Some(cache) = self.shared.cache.clone() else { return };
+        let (stored, secrets) = (answer.clone(), self.model.secrets());
+        // A failed write is no reason to fail.
+        let _ = tokio::task::spawn_blocking(move || cache.put(&key, &stored, &secrets)).await;
+    }
+
+    async fn fresh<'f, T: Answered>(
+        &'f self,
+        attempt: impl Fn() -> BoxFuture<'f, Result<T, ModelError>>,
+    ) -> Result<T, ModelError> {
         let (mut answer, attempts) = self.retry(attempt).await?;
         let cost =
             self.shared.prices.cost(&self.model.pricing(), self.model.name(), &answer.usage());
         answer.complete(cost, attempts);
-        if let (Some(cache), Some(key)) = (cache, key) {
-            let (stored, secrets) = (answer.clone(), self.model.secrets());
-            // A failed write is no reason to fail.
-            let _ = tokio::task::spawn_blocking(move || cache.put(&key, &stored, &secrets)).await;
-        }
         Ok(answer)
     }
 

@@ -24,7 +24,8 @@ pub struct JsonAnswer {
 }
 
 impl Handle {
-    /// Asks for JSON that matches a schema, and asks once more if the answer does not.
+    /// Asks for JSON that matches a schema, and asks once more if the answer does not. Only an answer that matches is
+    /// stored in the cache.
     ///
     /// # Errors
     /// When the model does not answer, refuses, or twice answers with something else.
@@ -35,9 +36,17 @@ impl Handle {
     ) -> Result<JsonAnswer, ModelError> {
         let mut request = request.clone();
         request.schema = Some(schema.clone());
-        let first = self.chat(&request).await?;
+        if let Some(stored) = self.stored_chat(&request).await
+            && let Ok(value) = read(&stored, schema)
+        {
+            return Ok(JsonAnswer { value, completions: vec![stored] });
+        }
+        let first = self.fresh_chat(&request).await?;
         let fault = match read(&first, schema) {
-            Ok(value) => return Ok(JsonAnswer { value, completions: vec![first] }),
+            Ok(value) => {
+                self.store_chat(&request, &first).await;
+                return Ok(JsonAnswer { value, completions: vec![first] });
+            }
             Err(fault @ (ModelError::NotJson(_) | ModelError::WrongSchema(_))) => fault,
             Err(other) => return Err(other),
         };
@@ -48,9 +57,11 @@ impl Handle {
             schema.schema
         );
         messages.push(conversation::user(&again));
-        request.messages = Prompt::Messages(messages);
-        let second = self.chat(&request).await?;
+        let again = ChatRequest { messages: Prompt::Messages(messages), ..request.clone() };
+        let second = self.fresh_chat(&again).await?;
         let value = read(&second, schema)?;
+        // What answers the question at last is the answer to it.
+        self.store_chat(&request, &second).await;
         Ok(JsonAnswer { value, completions: vec![first, second] })
     }
 }

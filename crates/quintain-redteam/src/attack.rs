@@ -22,6 +22,7 @@ pub use any::AnyAttack;
 pub use attempt::{Action, Attempt, HttpRequest};
 pub use brief::{Brief, CanaryFiles, Listener};
 pub use chat::{Chat, Hostile};
+pub(crate) use input::SHORT_EXCERPT;
 pub use input::{Input, InputPrompt, OfferedTool};
 pub use lasting::{PLANTED, lasting, listed};
 pub use marks::{MarkKey, Marks, Nonce};
@@ -56,6 +57,11 @@ pub trait Attack: Send + Sync {
     /// the evidence of the attempt.
     fn asks(&self, _trial: &Trial<'_>, _tried: &Tried) -> Vec<Question> {
         Vec::new()
+    }
+
+    /// Whether models were asked about the attempts and none of their answers is an opinion, so that the trial shows nothing.
+    fn is_undecided(&self, _trial: &Trial<'_>) -> bool {
+        false
     }
 
     /// Whether a hit counts only if it reproduces, because durations vary.

@@ -60,6 +60,8 @@ pub struct Orders {
     pub plugins: Vec<PluginOrder>,
     pub strategies: Arc<Vec<Tactic>>,
     pub purpose: Option<String>,
+    /// Intents in words for an MCP server, which a judge decides.
+    pub goals: Vec<String>,
     /// Who is attacked; other attacks do not apply.
     pub receiver: Receiver,
     /// The model that proposes calls for the purpose and writes the messages of conversations, as the suite names it.
@@ -119,6 +121,8 @@ pub struct PromptOrder {
     pub is_stateful: bool,
     /// How often every prompt is sent.
     pub repeat: Option<usize>,
+    /// How long to wait for a reply, if the user limits it.
+    pub time_limit: Option<Duration>,
 }
 
 /// One attack to run.
@@ -137,6 +141,7 @@ impl Default for Orders {
             plugins: Vec::new(),
             strategies: Arc::default(),
             purpose: None,
+            goals: Vec::new(),
             receiver: Receiver::default(),
             model: None,
             judge: None,

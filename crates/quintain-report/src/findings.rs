@@ -8,9 +8,9 @@ pub(crate) use quintain_evidence::finding::Standing;
 use quintain_evidence::finding::{Accepted, Finding, Place, Severity};
 use quintain_evidence::frameworks;
 use quintain_evidence::redteam_report::{
-    Chain, DisclosedValue, Insight, Level, PhaseTime, RedteamReport, ToolCoverage,
+    Chain, DisclosedValue, Insight, PhaseTime, RedteamReport, RiskLevel, ToolCoverage,
 };
-use quintain_evidence::redteam_report::{Coverage, State};
+use quintain_evidence::redteam_report::{Coverage, CoverageState};
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::tally::Summary;
 
@@ -105,19 +105,19 @@ pub(crate) fn tags(finding: &Finding) -> Vec<String> {
 /// Entries of a framework with findings, without findings, and not run: `found MCP05; clean MCP03; not run
 /// MCP08`.
 pub(crate) fn covered(coverage: &Coverage) -> String {
-    let of = |states: &[State], max: usize| {
+    let of = |states: &[CoverageState], max: usize| {
         let entries = coverage.entries.iter().filter(|entry| states.contains(&entry.state));
         let ids: Vec<String> = entries.map(|entry| line(&entry.id, 40)).collect();
         if ids.len() > max { format!("{} others", ids.len()) } else { ids.join(", ") }
     };
     let parts = [
-        ("found", of(&[State::Confirmed], usize::MAX)),
-        ("suspected", of(&[State::Suspected], usize::MAX)),
-        ("by design", of(&[State::ByDesign], usize::MAX)),
-        ("accepted", of(&[State::Accepted], usize::MAX)),
-        ("clean", of(&[State::Clean], MAX_UNTROUBLED)),
-        ("partly tested", of(&[State::Partial], MAX_UNTROUBLED)),
-        ("not run", of(&[State::NotRun, State::NoAttack], MAX_UNTROUBLED)),
+        ("found", of(&[CoverageState::Confirmed], usize::MAX)),
+        ("suspected", of(&[CoverageState::Suspected], usize::MAX)),
+        ("by design", of(&[CoverageState::ByDesign], usize::MAX)),
+        ("accepted", of(&[CoverageState::Accepted], usize::MAX)),
+        ("clean", of(&[CoverageState::Clean], MAX_UNTROUBLED)),
+        ("partly tested", of(&[CoverageState::Partial], MAX_UNTROUBLED)),
+        ("not run", of(&[CoverageState::NotRun, CoverageState::NoAttack], MAX_UNTROUBLED)),
     ];
     let shown = parts.iter().filter(|(_, ids)| !ids.is_empty());
     shown.map(|(word, ids)| format!("{word} {ids}")).collect::<Vec<_>>().join("; ")
@@ -258,12 +258,12 @@ pub(crate) fn per_second(calls: usize, seconds: f64) -> f64 {
     calls as f64 / seconds.max(0.001)
 }
 
-pub(crate) fn level(level: Level) -> &'static str {
+pub(crate) fn level(level: RiskLevel) -> &'static str {
     match level {
-        Level::Low => "low",
-        Level::Medium => "medium",
-        Level::High => "high",
-        Level::Critical => "critical",
+        RiskLevel::Low => "low",
+        RiskLevel::Medium => "medium",
+        RiskLevel::High => "high",
+        RiskLevel::Critical => "critical",
     }
 }
 

@@ -2,6 +2,7 @@
 //! point at the exact characters. Knows nothing about MCP.
 
 mod builder;
+pub mod csv;
 mod diagnostic;
 mod env_file;
 mod env_names;

@@ -80,7 +80,7 @@ impl Templates {
                 Ok(text) => filled.push_str(&text),
                 Err(faults) => {
                     complete = false;
-                    let place = Place { scalar, whole: node.span, start: part.start };
+                    let place = ScalarPart { scalar, whole: node.span, start: part.start };
                     for fault in faults {
                         dx.push(fault.diagnostic(&place));
                     }
@@ -172,20 +172,20 @@ enum Fault {
     Bad { reason: String, range: Range<usize> },
 }
 
-struct Place<'s> {
+struct ScalarPart<'s> {
     scalar: &'s Scalar,
     whole: Span,
     start: usize,
 }
 
-impl Place<'_> {
+impl ScalarPart<'_> {
     fn span(&self, range: Range<usize>) -> Span {
         self.scalar.locate(self.whole, self.start + range.start..self.start + range.end)
     }
 }
 
 impl Fault {
-    fn diagnostic(self, place: &Place<'_>) -> Diagnostic {
+    fn diagnostic(self, place: &ScalarPart<'_>) -> Diagnostic {
         match self {
             Self::Missing { path, range } => {
                 let name = path.strip_prefix("env.").unwrap_or(&path);

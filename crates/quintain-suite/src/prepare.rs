@@ -13,7 +13,7 @@ use crate::suite::{Prompt, PromptBody, resolve};
 
 /// A case with its templates expanded.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedCase {
     /// Variables, with references to other variables expanded.
     pub vars: Map<String, Value>,
     /// The prompt as reports show it.
@@ -35,7 +35,7 @@ pub fn prepare(
     carried: &Map<String, Value>,
     speaks_mcp: bool,
     templates: &Nunjucks,
-) -> Result<Prepared, RenderError> {
+) -> Result<PreparedCase, RenderError> {
     let given = case.given(carried);
     let vars = resolve(&given, templates)?;
     let options = &case.test.options;
@@ -55,7 +55,7 @@ pub fn prepare(
     };
     if !speaks_mcp {
         let probe = Ok(Probe::Text(shown.clone()));
-        return Ok(Prepared { vars, prompt: shown, payload: None, probe });
+        return Ok(PreparedCase { vars, prompt: shown, payload: None, probe });
     }
     let payload = match given.get("prompt") {
         Some(Value::String(text)) => from_text(text, &vars, templates)?,
@@ -77,7 +77,7 @@ pub fn prepare(
         || shown.contains("[object Object]");
     let shown =
         payload.as_ref().filter(|_| is_data).map_or(shown, javascript_json::stringify_pretty);
-    Ok(Prepared { vars, prompt: shown, payload, probe })
+    Ok(PreparedCase { vars, prompt: shown, payload, probe })
 }
 
 /// Reads a tool call from text. If the text is JSON before its templates are expanded, they are expanded

@@ -41,11 +41,47 @@ struct Sum {
     failure: Option<String>,
 }
 
+/// An assertion that could not be evaluated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unjudged {
+    /// The entry as written.
+    pub assertion: Value,
+    pub place: Option<SourcePlace>,
+    pub reason: String,
+}
+
+impl Unjudged {
+    fn name(&self) -> String {
+        let kind = self.assertion.get("type").and_then(Value::as_str).unwrap_or("assertion");
+        match &self.place {
+            Some(place) => format!("{kind} ({place})"),
+            None => kind.to_owned(),
+        }
+    }
+}
+
+/// The reasons of all assertions that could not be evaluated. A single one is its reason; of several, every line names
+/// the assertions with the same reason.
+pub fn explain(unjudged: &[Unjudged]) -> String {
+    if let [only] = unjudged {
+        return only.reason.clone();
+    }
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for one in unjudged {
+        match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
+            Some((_, names)) => names.push(one.name()),
+            None => reasons.push((&one.reason, vec![one.name()])),
+        }
+    }
+    let lines = reasons.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", ")));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Combines all verdicts of a case.
 ///
 /// # Errors
-/// If a check ended in an error, its reason; there is no grade then.
-pub fn combine(judged: Vec<Judged>, threshold: Option<f64>) -> Result<Grade, String> {
+/// If checks ended in an error, all of them; there is no grade then.
+pub fn combine(judged: Vec<Judged>, threshold: Option<f64>) -> Result<Grade, Vec<Unjudged>> {
     if judged.is_empty() {
         return Ok(Grade {
             pass: true,
@@ -57,7 +93,11 @@ pub fn combine(judged: Vec<Judged>, threshold: Option<f64>) -> Result<Grade, Str
         });
     }
     let mut components = Vec::with_capacity(judged.len());
-    let sum = add_up(judged, None, &mut components)?;
+    let mut unjudged = Vec::new();
+    let sum = add_up(judged, None, &mut components, &mut unjudged);
+    if !unjudged.is_empty() {
+        return Err(unjudged);
+    }
     let (pass, score, reason) = sum.outcome(threshold);
     let mean = |named: &Named| if named.weight > 0.0 { named.score / named.weight } else { 0.0 };
     Ok(Grade {
@@ -74,7 +114,8 @@ fn add_up(
     judged: Vec<Judged>,
     set: Option<usize>,
     components: &mut Vec<Component>,
-) -> Result<Sum, String> {
+    unjudged: &mut Vec<Unjudged>,
+) -> Sum {
     let mut sum = Sum::default();
     // As in promptfoo, the last failure is the reason, and sets count after single assertions.
     let mut set_failure = None;
@@ -82,18 +123,19 @@ fn add_up(
         let at = components.len();
         let is_set = members.is_some();
         // A set is listed before its members.
+        if verdict.status == Status::Error && !is_set {
+            let (assertion, place) = (assertion.clone(), place.clone());
+            unjudged.push(Unjudged { assertion, place, reason: verdict.reason.clone() });
+        }
         components.push(Component { assertion, place, verdict: Verdict::pass(""), set });
         if let Some(Set { members, threshold }) = members {
-            let inner = add_up(members, Some(at), components)?;
+            let inner = add_up(members, Some(at), components, unjudged);
             let (pass, score, reason) = inner.outcome(threshold);
             verdict = Verdict::new(pass, score, reason);
             for (name, Named { score, weight: inner_weight }) in inner.named {
                 sum.name(name, score, inner_weight, weight);
             }
         } else {
-            if verdict.status == Status::Error {
-                return Err(verdict.reason);
-            }
             for (name, score) in &verdict.named_scores {
                 if metric.as_ref() != Some(name) {
                     sum.name(name.clone(), *score, 1.0, weight);
@@ -116,7 +158,7 @@ fn add_up(
         components[at].verdict = verdict;
     }
     sum.failure = set_failure.or(sum.failure);
-    Ok(sum)
+    sum
 }
 
 impl Sum {
@@ -199,6 +241,23 @@ mod tests {
     #[test]
     fn a_check_that_could_not_be_made_is_no_grade() {
         let broken = Judged { verdict: Verdict::error("broken"), ..judged(true, 1.0, None) };
-        assert_eq!(combine(vec![broken], Some(0.0)).unwrap_err(), "broken");
+        let unjudged = combine(vec![broken], Some(0.0)).unwrap_err();
+        assert_eq!(explain(&unjudged), "broken");
+    }
+
+    #[test]
+    fn all_assertions_that_could_not_be_judged_are_named() {
+        let broken = |kind: &str, why: &str| Judged {
+            verdict: Verdict::error(why),
+            assertion: serde_json::json!({"type": kind}),
+            ..judged(true, 1.0, None)
+        };
+        let members = vec![broken("similar", "no model"), judged(false, 1.0, None)];
+        let set = Judged { set: Some(Set { members, threshold: None }), ..judged(true, 1.0, None) };
+        let all = vec![broken("llm-rubric", "no model"), set, broken("python", "no interpreter")];
+        assert_eq!(
+            explain(&combine(all, None).unwrap_err()),
+            "llm-rubric, similar: no model\npython: no interpreter"
+        );
     }
 }

@@ -98,23 +98,13 @@ impl TestScene {
 
 /// A graded result with this output and no assertions.
 pub(crate) fn result(output: &str) -> CaseResult {
+    let target = TargetName { id: "t".to_owned(), label: None };
+    let prompt = PromptText { raw: String::new(), label: String::new() };
     CaseResult {
-        ordinal: 0,
-        test_idx: 0,
-        group: 0,
-        prompt_idx: 0,
-        repeat: 0,
-        target: TargetName { id: "t".to_owned(), label: None },
-        prompt: PromptText { raw: String::new(), label: String::new() },
-        description: None,
-        vars: Map::new(),
         test: json!({}),
-        place: None,
         status: CaseStatus::Passed,
         score: 1.0,
-        named_scores: BTreeMap::new(),
         response: Response::text(output),
-        evidence: Evidence::default(),
         grade: Some(Grade {
             pass: true,
             score: 1.0,
@@ -123,10 +113,8 @@ pub(crate) fn result(output: &str) -> CaseResult {
             named_weights: BTreeMap::new(),
             components: Vec::new(),
         }),
-        error: None,
-        latency_ms: 0.0,
         attempts: 1,
-        graded: None,
+        ..CaseResult::blank(0, target, prompt)
     }
 }
 

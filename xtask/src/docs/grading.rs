@@ -70,15 +70,27 @@ pub(super) fn graded(
     let wrong = |error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(wrong)?;
     let path = |name: &str| folder.join(name).display().to_string();
-    let (trace, suite) = (path("trace.json"), path("suite.yaml"));
+    let (trace, suite, silent) = (path("trace.json"), path("suite.yaml"), path("silent.jsonl"));
+    fs::write(&silent, "").map_err(wrong)?;
     fs::write(&trace, TRACE).map_err(wrong)?;
     // JSON is YAML. Nothing fails, so that the exit code reports only mistakes.
     fs::write(&suite, suite_of(metrics)?.to_string()).map_err(wrong)?;
     let mut graded = Graded { scores: BTreeMap::new(), written: Vec::new() };
     for (_, file, _) in WRITERS {
         let file = path(file);
-        let text =
-            told(&["grade", &trace, "-c", &suite, "--json", "--no-write", "--save-traces", &file])?;
+        // Metrics that need a judge are refused without one. Without recorded answers they have no score.
+        let text = told(&[
+            "grade",
+            &trace,
+            "-c",
+            &suite,
+            "--json",
+            "--no-write",
+            "--judge-replay",
+            &silent,
+            "--save-traces",
+            &file,
+        ])?;
         let report: Value =
             serde_json::from_str(&text).map_err(|error| format!("`grade`: {error}"))?;
         for score in report["results"][0]["metrics"].as_array().into_iter().flatten() {

@@ -40,7 +40,7 @@ enum Stop {
     },
 }
 
-type Step<T = ()> = Result<T, Stop>;
+type Checked<T = ()> = Result<T, Stop>;
 
 struct Checker<'a> {
     rest: Chars<'a>,
@@ -91,11 +91,11 @@ impl<'a> Checker<'a> {
         Fault::Malformed(format!("{}:{}: {}", self.line, self.column, what.as_ref()))
     }
 
-    fn fail<T>(&self, what: impl AsRef<str>) -> Step<T> {
+    fn fail<T>(&self, what: impl AsRef<str>) -> Checked<T> {
         Err(Stop::Fault(self.fault(what)))
     }
 
-    fn ensure(&self, holds: bool, what: impl AsRef<str>) -> Step {
+    fn ensure(&self, holds: bool, what: impl AsRef<str>) -> Checked {
         if holds { Ok(()) } else { self.fail(what) }
     }
 
@@ -110,7 +110,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The next character; all line ends are line feeds.
-    fn next(&mut self) -> Step<char> {
+    fn next(&mut self) -> Checked<char> {
         let Some(c) = self.rest.next() else { return Err(Stop::End { between: false }) };
         self.column += 1;
         match c {
@@ -140,7 +140,7 @@ impl<'a> Checker<'a> {
         self.rest.clone().next()
     }
 
-    fn next_but_spaces(&mut self) -> Step<char> {
+    fn next_but_spaces(&mut self) -> Checked<char> {
         loop {
             let c = self.next()?;
             if !is_space(c) {
@@ -150,7 +150,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What comes before one of these characters, and which one it was.
-    fn until(&mut self, ends: impl Fn(char) -> bool) -> Step<(String, char)> {
+    fn until(&mut self, ends: impl Fn(char) -> bool) -> Checked<(String, char)> {
         let mut text = String::new();
         loop {
             let c = self.next()?;
@@ -161,7 +161,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn document(&mut self) -> Step {
+    fn document(&mut self) -> Checked {
         if self.peek() == Some('\u{feff}') {
             self.rest.next();
             self.column += 1;
@@ -181,7 +181,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Up to the next `<`.
-    fn text_outside(&mut self) -> Step {
+    fn text_outside(&mut self) -> Checked {
         let mut blank = true;
         loop {
             if self.peek().is_none() {
@@ -197,7 +197,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn text_inside(&mut self) -> Step {
+    fn text_inside(&mut self) -> Checked {
         let mut brackets = 0;
         loop {
             if self.peek().is_none() {
@@ -220,7 +220,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What follows `&`.
-    fn entity(&mut self) -> Step {
+    fn entity(&mut self) -> Checked {
         let (name, _) = self.until(|c| c == ';')?;
         if name.is_empty() {
             return self.fail("empty entity name.");
@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What follows `<`.
-    fn markup(&mut self) -> Step {
+    fn markup(&mut self) -> Checked {
         let first = self.peek();
         if first == Some('?') {
             self.next()?;

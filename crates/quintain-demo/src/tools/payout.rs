@@ -40,10 +40,10 @@ impl DemoTool for RequestPayout {
 
     async fn call(call: Call<'_>, args: Args) -> Result<CallToolResponse, ToolError> {
         let status = match confirmation(&call, args.amount).await? {
-            Answer::Given(true) => "confirmed",
-            Answer::Given(false) => return json(&json!({ "status": "declined" })),
-            Answer::CannotAsk => "waiting for a clerk",
-            Answer::AskFirst(question) => return Ok(question.into()),
+            Confirmation::Given(true) => "confirmed",
+            Confirmation::Given(false) => return json(&json!({ "status": "declined" })),
+            Confirmation::CannotAsk => "waiting for a clerk",
+            Confirmation::AskFirst(question) => return Ok(question.into()),
         };
         let detail = format!("{} cents, {status}", in_cents(args.amount));
         call.store().audit(&call.caller, "request_payout", &detail).await?;
@@ -51,22 +51,22 @@ impl DemoTool for RequestPayout {
     }
 }
 
-enum Answer {
+enum Confirmation {
     Given(bool),
     CannotAsk,
     AskFirst(InputRequiredResult),
 }
 
-async fn confirmation(call: &Call<'_>, amount: f64) -> Result<Answer, ToolError> {
+async fn confirmation(call: &Call<'_>, amount: f64) -> Result<Confirmation, ToolError> {
     if let Some(answer) = call.input.as_ref().and_then(|answers| answers.get(QUESTION)) {
         let answer: ElicitResult = serde_json::from_value(answer.clone())
             .map_err(|_| ToolError::invalid(QUESTION, "is not an answer to the question"))?;
-        return Ok(Answer::Given(agrees(&answer)));
+        return Ok(Confirmation::Given(agrees(&answer)));
     }
     let can_ask =
         call.request.client_capabilities().is_some_and(|client| client.elicitation.is_some());
     if !can_ask {
-        return Ok(Answer::CannotAsk);
+        return Ok(Confirmation::CannotAsk);
     }
     let question = ElicitRequestParams::FormElicitationParams {
         meta: None,
@@ -83,13 +83,13 @@ async fn confirmation(call: &Call<'_>, amount: f64) -> Result<Answer, ToolError>
     if asks_in_result {
         let request = InputRequest::Elicitation(ElicitRequest::new(question));
         let questions = BTreeMap::from([(QUESTION.to_owned(), request)]);
-        return Ok(Answer::AskFirst(InputRequiredResult::from_input_requests(questions)));
+        return Ok(Confirmation::AskFirst(InputRequiredResult::from_input_requests(questions)));
     }
     match call.request.peer.create_elicitation(question).await {
-        Ok(answer) => Ok(Answer::Given(agrees(&answer))),
+        Ok(answer) => Ok(Confirmation::Given(agrees(&answer))),
         Err(error) => {
             tracing::debug!(%error, "the client did not answer the question");
-            Ok(Answer::CannotAsk)
+            Ok(Confirmation::CannotAsk)
         }
     }
 }

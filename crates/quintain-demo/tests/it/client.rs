@@ -11,7 +11,7 @@ use tokio::io::{
 
 /// The response to a tool call, in any form.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct CallReply {
     pub(crate) text: String,
     pub(crate) failed: bool,
     /// Code of a JSON-RPC error.
@@ -19,7 +19,7 @@ pub(crate) struct Answer {
     pub(crate) message: Value,
 }
 
-impl Answer {
+impl CallReply {
     fn new(message: Value) -> Self {
         let code = message["error"]["code"].as_i64();
         let text = match code {
@@ -97,9 +97,9 @@ impl Session {
         }
     }
 
-    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> CallReply {
         let params = json!({ "name": tool, "arguments": arguments });
-        Answer::new(self.request("tools/call", params).await)
+        CallReply::new(self.request("tools/call", params).await)
     }
 }
 
@@ -188,10 +188,10 @@ impl Http {
         self
     }
 
-    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Answer {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> CallReply {
         let response = self.post(&call(1, tool, arguments)).await;
         assert_eq!(response.status(), StatusCode::OK);
-        Answer::new(last_event(&response.text().await.unwrap()))
+        CallReply::new(last_event(&response.text().await.unwrap()))
     }
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::{Entry, Identity, Kind};
+use super::{Entry, EntryKind, FileIdentity};
 
 #[derive(Debug, Clone)]
 pub(super) struct Directory(PathBuf);
@@ -25,7 +25,7 @@ impl Directory {
         Ok(self.clone())
     }
 
-    pub(super) fn identity(&self) -> io::Result<Identity> {
+    pub(super) fn identity(&self) -> io::Result<FileIdentity> {
         Ok(entry(&fs::symlink_metadata(&self.0)?).identity)
     }
 
@@ -47,7 +47,7 @@ impl Directory {
     }
 
     pub(super) fn open_file(&self, name: &OsStr) -> io::Result<File> {
-        if self.entry(name)?.kind == Kind::Link {
+        if self.entry(name)?.kind == EntryKind::Link {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         File::open(self.0.join(name))
@@ -74,22 +74,22 @@ impl Directory {
     }
 }
 
-pub(super) fn identity(file: &File) -> io::Result<Identity> {
+pub(super) fn identity(file: &File) -> io::Result<FileIdentity> {
     Ok(entry(&file.metadata()?).identity)
 }
 
 /// Uses the creation time as identity, since these systems offer nothing better without privileges.
 fn entry(found: &fs::Metadata) -> Entry {
     let kind = if found.is_symlink() {
-        Kind::Link
+        EntryKind::Link
     } else if found.is_dir() {
-        Kind::Folder
+        EntryKind::Folder
     } else if found.is_file() {
-        Kind::File
+        EntryKind::File
     } else {
-        Kind::Other
+        EntryKind::Other
     };
     let created = found.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let inode = created.map_or(0, |since| since.as_nanos() as u64);
-    Entry { kind, identity: Identity { device: 0, inode } }
+    Entry { kind, identity: FileIdentity { device: 0, inode } }
 }

@@ -64,7 +64,7 @@ fn files_are_created_replaced_read_and_removed() {
     assert_eq!(again.kind(), Some(io::ErrorKind::AlreadyExists));
     assert_eq!(folder.read(file, 3).unwrap(), b"one");
     assert!(folder.read(file, 2).is_err());
-    assert_eq!(folder.entry(file).unwrap(), Some(Entry { kind: Kind::File, identity }));
+    assert_eq!(folder.entry(file).unwrap(), Some(Entry { kind: EntryKind::File, identity }));
     folder.replace(file, b"two").unwrap();
     assert_eq!(folder.read(file, 9).unwrap(), b"two");
     assert_eq!(fs::read_dir(folders.inside("a/b")).unwrap().count(), 1, "nothing else is left");
@@ -140,7 +140,7 @@ fn a_link_is_created_and_recognised() {
     let identity = folders.folder.create_link(Path::new("l"), &folders.outside("theirs")).unwrap();
     assert_eq!(
         folders.folder.entry(Path::new("l")).unwrap(),
-        Some(Entry { kind: Kind::Link, identity })
+        Some(Entry { kind: EntryKind::Link, identity })
     );
     assert!(folders.folder.remove_file(Path::new("l"), Some(identity)).unwrap());
     assert!(folders.is_untouched());

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 
-use super::{Entry, Identity, Kind};
+use super::{Entry, EntryKind, FileIdentity};
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -25,7 +25,7 @@ impl Directory {
         self.0.try_clone().map(Self)
     }
 
-    pub(super) fn identity(&self) -> io::Result<Identity> {
+    pub(super) fn identity(&self) -> io::Result<FileIdentity> {
         Ok(entry(&fs::fstat(&self.0)?).identity)
     }
 
@@ -83,7 +83,7 @@ impl Directory {
     }
 }
 
-pub(super) fn identity(file: &File) -> io::Result<Identity> {
+pub(super) fn identity(file: &File) -> io::Result<FileIdentity> {
     Ok(entry(&fs::fstat(file)?).identity)
 }
 
@@ -91,10 +91,10 @@ pub(super) fn identity(file: &File) -> io::Result<Identity> {
 #[allow(clippy::cast_lossless, clippy::unnecessary_cast, clippy::useless_conversion)]
 fn entry(stat: &fs::Stat) -> Entry {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        FileType::Symlink => Kind::Link,
-        _ => Kind::Other,
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Other,
     };
-    Entry { kind, identity: Identity { device: stat.st_dev as u64, inode: stat.st_ino as u64 } }
+    Entry { kind, identity: FileIdentity { device: stat.st_dev as u64, inode: stat.st_ino as u64 } }
 }

@@ -1,7 +1,6 @@
 //! Runs one case: renders its template, sends it, judges the answer.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quintain_content::jsonpath;
@@ -12,7 +11,7 @@ use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Grade, PromptText, SourcePlace};
 use quintain_source::{Sources, Span};
 use quintain_suite::plan::{self, Case, PlannedCase};
-use quintain_suite::prepare::{Prepared, fill, prepare};
+use quintain_suite::prepare::{PreparedCase, fill, prepare};
 use quintain_suite::suite::{Prompt, PromptBody, Test, VarFile, resolve};
 use serde_json::{Map, Value, json};
 
@@ -77,7 +76,11 @@ impl RunContext<'_> {
         planned_case: &PlannedCase,
         open_target: &'a OpenTarget<'_>,
     ) -> CaseState<'a> {
-        let asker = Asker { answer_sources: &self.answer_sources, target: Some(open_target) };
+        let asker = Asker {
+            answer_sources: &self.answer_sources,
+            target: Some(open_target),
+            repetition: planned_case.repeat as usize,
+        };
         let Some(recording) = self.job.recording else {
             return CaseState { asker, evidence: Evidence::default(), recorded: None };
         };
@@ -101,7 +104,7 @@ impl RunContext<'_> {
         open_target: &OpenTarget<'_>,
         mut carried: Map<String, Value>,
         state: &mut CaseState<'_>,
-    ) -> Result<Prepared, String> {
+    ) -> Result<PreparedCase, String> {
         let CaseState { asker, evidence, .. } = state;
         for (name, value) in case.vars() {
             if let Some(VarFile::Code(code)) = case.test.file(value) {
@@ -147,7 +150,7 @@ impl RunContext<'_> {
         &self,
         case: &Case<'_>,
         open_target: &OpenTarget<'_>,
-        prepared: &Prepared,
+        prepared: &PreparedCase,
         mut state: CaseState<'_>,
         draft: &mut CaseResult,
     ) {
@@ -165,7 +168,10 @@ impl RunContext<'_> {
         draft.latency_ms = latency(&state.evidence);
         draft.attempts = answered.attempts;
         match graded {
-            Ok(grade) => apply_grade(draft, grade),
+            Ok((grade, graded)) => {
+                apply_grade(draft, grade);
+                draft.graded = graded.map(Box::new);
+            }
             Err(error) => draft.error = Some(error),
         }
         if draft.status != CaseStatus::Errored {
@@ -180,7 +186,7 @@ impl RunContext<'_> {
         &self,
         case: &Case<'_>,
         open_target: &OpenTarget<'_>,
-        prepared: &Prepared,
+        prepared: &PreparedCase,
         state: &mut CaseState<'_>,
     ) -> Answered {
         let plain = |response| Answered { response, attempts: 0 };
@@ -262,29 +268,24 @@ impl RunContext<'_> {
         }
     }
 
-    fn draft(&self, case: &Case<'_>, open_target: &OpenTarget<'_>, prompt: &Prompt) -> CaseResult {
+    pub(super) fn draft(
+        &self,
+        case: &Case<'_>,
+        open_target: &OpenTarget<'_>,
+        prompt: &Prompt,
+    ) -> CaseResult {
+        let prompt = PromptText { raw: String::new(), label: prompt.label.clone() };
+        let planned_case = case.planned_case;
         CaseResult {
-            ordinal: case.planned_case.ordinal,
-            test_idx: case.planned_case.test_idx,
-            group: case.planned_case.group,
-            prompt_idx: case.planned_case.column,
-            repeat: case.planned_case.repeat,
-            target: plan::name(open_target.target),
-            prompt: PromptText { raw: String::new(), label: prompt.label.clone() },
+            test_idx: planned_case.test_idx,
+            group: planned_case.group,
+            prompt_idx: planned_case.column,
+            repeat: planned_case.repeat,
             description: case.test.description.clone(),
             vars: case.vars().clone(),
             test: test_json(&case.test, case.vars()),
             place: place(self.job.sources, case.test.span),
-            status: CaseStatus::Errored,
-            score: 0.0,
-            named_scores: BTreeMap::new(),
-            response: Response::default(),
-            evidence: Evidence::default(),
-            grade: None,
-            error: None,
-            latency_ms: 0.0,
-            attempts: 0,
-            graded: None,
+            ..CaseResult::blank(planned_case.ordinal, plan::name(open_target.target), prompt)
         }
     }
 }

@@ -13,7 +13,7 @@ use quintain_wire::redact::Redactor;
 use super::case::place;
 use super::judge::TOO_MANY_ROUNDS;
 use super::mask::mask;
-use super::{Job, RunContext};
+use super::{EvalRun, RunContext};
 use crate::inquiry::Asker;
 use crate::masked::MaskedCase;
 
@@ -41,7 +41,7 @@ pub(super) enum Added {
 }
 
 impl PendingComparisons {
-    pub(super) fn new(job: &Job<'_>) -> Self {
+    pub(super) fn new(job: &EvalRun<'_>) -> Self {
         let mut tests: BTreeMap<usize, Group> = BTreeMap::new();
         let compared =
             job.plan.cases.iter().filter(|planned_case| planned_case.scheduling.compared);
@@ -84,10 +84,14 @@ struct ComparisonInquiry<'a> {
 }
 
 impl Inquiry for ComparisonInquiry<'_> {
-    type Outcome = Compared;
+    type Conclusion = Compared;
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Compared> {
         self.comparison.next(&self.graded, rounds)
+    }
+
+    fn is_unusable(&self, compared: &Compared) -> bool {
+        compared.is_err()
     }
 
     fn unfinished(&self) -> Compared {
@@ -106,7 +110,7 @@ impl RunContext<'_> {
             let mut evidence = results.first_mut().map(|first| std::mem::take(&mut first.evidence));
             let graded = results.iter().filter(|result| result.grade.is_some()).collect();
             let inquiry = [ComparisonInquiry { comparison, graded }];
-            let asker = Asker { answer_sources: &self.answer_sources, target: None };
+            let asker = Asker { answer_sources: &self.answer_sources, target: None, repetition: 0 };
             let kept = evidence.get_or_insert_default();
             let compared = asker.run_rounds(&inquiry, kept).await.pop();
             if let (Some(first), Some(evidence)) = (results.first_mut(), evidence) {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use quintain_evidence::answer_record::{AnswerRecord, KeptAnswer};
 use quintain_evidence::evidence::Evidence;
+use quintain_evidence::graded::GradedTrace;
 use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
 use quintain_evidence::question::Question;
 use quintain_evidence::response::Response;
@@ -11,13 +12,14 @@ use quintain_evidence::result::Grade;
 use quintain_evidence::verdict::{Status, Verdict};
 use quintain_suite::check::{Check, Scene, View};
 use quintain_suite::plan::Case;
-use quintain_suite::prepare::Prepared;
-use quintain_suite::scoring::{Judged, Set, combine};
+use quintain_suite::prepare::PreparedCase;
+use quintain_suite::scoring::{Judged, Set, combine, explain};
 use quintain_suite::suite::{Assert, Rule};
 use serde_json::{Value, json};
 
 use super::RunContext;
 use super::case::{Answered, CaseState, place};
+use super::measure::Measured;
 use super::open_targets::OpenTarget;
 use crate::inquiry::{AskMode, Asker, CodeError, Purpose, SnapshotWrites};
 
@@ -28,21 +30,21 @@ pub(super) const TOO_MANY_ROUNDS: &str =
 struct JudgeContext<'a> {
     case: &'a Case<'a>,
     open_target: &'a OpenTarget<'a>,
-    prepared: &'a Prepared,
+    prepared: &'a PreparedCase,
     response: &'a Response,
     latency_ms: Option<f64>,
 }
 
 impl RunContext<'_> {
-    /// The grade of a case, or the reason why it cannot be judged.
+    /// The grade of a case and what metrics say about it, or the reason why it cannot be judged.
     pub(super) async fn grade(
         &self,
         case: &Case<'_>,
         open_target: &OpenTarget<'_>,
-        prepared: &Prepared,
+        prepared: &PreparedCase,
         answered: &mut Answered,
         state: &mut CaseState<'_>,
-    ) -> Result<Grade, String> {
+    ) -> Result<(Grade, Option<GradedTrace>), String> {
         let asserts = &case.test.asserts;
         let Answered { response, .. } = answered;
         let CaseState { asker, evidence, .. } = state;
@@ -93,14 +95,33 @@ impl RunContext<'_> {
                 return Err(one.verdict.reason.clone());
             }
         }
-        let threshold = case.test.threshold;
-        let grade = combine(judged, threshold)?;
-        match &case.test.scoring {
-            Some(code) if !asserts.is_empty() => {
-                asker.scoring(code, grade, threshold, evidence).await
+        let measured = self.measure(case, open_target, prepared, response, asker, evidence).await;
+        let (undefined, graded) = match measured {
+            Some(Measured { judged: scores, undefined, graded }) => {
+                judged.extend(scores);
+                (undefined, Some(graded))
             }
-            _ => Ok(grade),
-        }
+            None => (Vec::new(), None),
+        };
+        let threshold = case.test.threshold;
+        let mut grade = combine(judged, threshold).map_err(|mut unjudged| {
+            // What the target did not answer is one error, however many assertions wait for it.
+            if let Some(error) = &answered.response.error {
+                unjudged.retain(|one| one.reason != *error);
+                if unjudged.is_empty() {
+                    return error.clone();
+                }
+            }
+            explain(&unjudged)
+        })?;
+        grade.components.extend(undefined);
+        let grade = match &case.test.scoring {
+            Some(code) if !asserts.is_empty() => {
+                asker.scoring(code, grade, threshold, evidence).await?
+            }
+            _ => grade,
+        };
+        Ok((grade, graded))
     }
 
     /// An entry with its verdict, taken from `verdicts`. A set takes one per member.
@@ -301,7 +322,7 @@ struct CheckInquiry<'a> {
 }
 
 impl Inquiry for CheckInquiry<'_> {
-    type Outcome = Verdict;
+    type Conclusion = Verdict;
 
     fn next(&self, evidence: &Evidence, rounds: &Rounds) -> Next<Verdict> {
         let CheckInput { output, script_value } = self.check_input;
@@ -316,13 +337,17 @@ impl Inquiry for CheckInquiry<'_> {
         }
     }
 
+    fn is_unusable(&self, verdict: &Verdict) -> bool {
+        verdict.status == Status::Error
+    }
+
     fn unfinished(&self) -> Verdict {
         Verdict::error(TOO_MANY_ROUNDS)
     }
 }
 
 /// The `context` argument of user code.
-fn context(prepared: &Prepared, response: &Response) -> Value {
+fn context(prepared: &PreparedCase, response: &Response) -> Value {
     json!({
         "vars": prepared.vars,
         "prompt": {"raw": prepared.prompt, "label": prepared.prompt},

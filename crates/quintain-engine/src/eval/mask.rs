@@ -18,7 +18,7 @@ pub(crate) fn mask(mut result: CaseResult, redactor: &Redactor) -> MaskedCase {
 }
 
 /// The identity of a test in stored results, which are masked.
-pub fn stored_sameness(
+pub(crate) fn stored_sameness(
     description: Option<&str>,
     vars: &Map<String, Value>,
     redactor: &Redactor,

@@ -6,6 +6,7 @@ mod compare;
 mod conversations;
 mod judge;
 mod mask;
+mod measure;
 mod open_targets;
 mod ordered_results;
 mod rate_limit;
@@ -28,9 +29,10 @@ use quintain_suite::suite::{Consent, Suite};
 use tokio::sync::watch;
 
 pub(crate) use mask::mask;
-pub use mask::stored_sameness;
-pub use recording::Recording;
-pub use settings::Settings;
+pub(crate) use mask::stored_sameness;
+pub(crate) use measure::CaseMetrics;
+pub(crate) use recording::StoredResponses;
+pub(crate) use settings::Settings;
 
 use crate::external_services::ExternalServices;
 use crate::inquiry::AnswerSources;
@@ -45,7 +47,7 @@ use rate_limit::RateLimit;
 use result_sink::ResultSink;
 
 /// What to run, and how.
-pub struct Job<'a> {
+pub(crate) struct EvalRun<'a> {
     /// The user's consent to run the suite.
     pub consent: Consent,
     pub suite: &'a Suite,
@@ -56,12 +58,14 @@ pub struct Job<'a> {
     pub info: &'a RunInfo,
     pub previous: Option<&'a PreviousRun>,
     /// If set, nothing is sent: these stored responses are judged again.
-    pub recording: Option<&'a Recording>,
+    pub recording: Option<&'a StoredResponses>,
+    /// The metrics of the suite, which score every case.
+    pub metrics: Option<&'a CaseMetrics>,
 }
 
 /// A run to resume.
 #[derive(Debug)]
-pub struct PreviousRun {
+pub(crate) struct PreviousRun {
     pub store: Store,
     pub run: Run,
     /// Positions of the plan that already have a result.
@@ -73,7 +77,7 @@ impl PreviousRun {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn of(
+    pub(crate) async fn of(
         store: Store,
         run: Run,
         plan: &Plan,
@@ -100,7 +104,7 @@ impl PreviousRun {
     }
 }
 
-impl Job<'_> {
+impl EvalRun<'_> {
     fn is_done(&self, planned_case: &PlannedCase) -> bool {
         self.previous.is_some_and(|previous| previous.done.contains(&planned_case.ordinal))
     }
@@ -111,7 +115,7 @@ const CLOSE: Duration = Duration::from_millis(1_500);
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct EvalOutcome {
+pub(crate) struct EvalOutcome {
     pub summary: Summary,
     /// Targets that could not be reached, and why.
     pub unreachable: Vec<String>,
@@ -122,11 +126,11 @@ pub struct EvalOutcome {
 }
 
 /// Becomes true when the run must stop, for example after Ctrl-C.
-pub type Stop = watch::Receiver<bool>;
+pub(crate) type Stop = watch::Receiver<bool>;
 
 /// State shared by all cases of a run.
 struct RunContext<'a> {
-    job: &'a Job<'a>,
+    job: &'a EvalRun<'a>,
     templates: Nunjucks,
     open_targets: OpenTargets<'a>,
     conversations: Conversations,
@@ -139,8 +143,8 @@ struct RunContext<'a> {
 
 /// Runs the plan until it is finished, `stop` becomes true, or the time limit is reached. Sends every finished case
 /// to the store first, then to `listen`.
-pub async fn execute(
-    job: &Job<'_>,
+pub(crate) async fn execute(
+    job: &EvalRun<'_>,
     mut stop: Stop,
     store: Option<Writer>,
     listen: &mut dyn FnMut(Emitted),
@@ -204,7 +208,7 @@ impl RunContext<'_> {
         listen: &mut dyn FnMut(Emitted),
         started: Instant,
     ) -> EvalOutcome {
-        let Job { plan, settings, suite, .. } = self.job;
+        let EvalRun { plan, settings, suite, .. } = self.job;
         if let Some(store) = &store {
             for (target, surfaces) in self.open_targets.surfaces() {
                 store.surfaces(target, surfaces).await;
@@ -274,12 +278,14 @@ impl RunContext<'_> {
             (false, false) => RunEnd::Finished,
         };
         let store_error = finish_store(store, &summary, end).await;
-        EvalOutcome {
-            summary,
-            unreachable: self.open_targets.unreachable(),
-            time_limit_reached,
-            store_error,
-        }
+        EvalOutcome { summary, unreachable: self.unreachable(), time_limit_reached, store_error }
+    }
+
+    /// Why targets could not be opened, and models not be asked.
+    fn unreachable(&self) -> Vec<String> {
+        let mut unreachable = self.open_targets.unreachable();
+        unreachable.extend(self.answer_sources.external_services.models.unreachable());
+        unreachable
     }
 
     fn is_serial(&self, planned_case: &PlannedCase) -> bool {

@@ -8,7 +8,7 @@ use quintain_evidence::response::Response;
 use quintain_evidence::surface::Surface;
 use quintain_suite::suite::Target;
 
-use super::{Job, within};
+use super::{EvalRun, within};
 use crate::external_services::ExternalServices;
 use crate::inquiry::AskTarget;
 use crate::sessions::{RouteError, Sessions};
@@ -43,7 +43,7 @@ enum Connection {
 
 impl<'a> OpenTargets<'a> {
     /// Opens every target that a case needs, concurrently.
-    pub(super) async fn open(job: &Job<'a>) -> Self {
+    pub(super) async fn open(job: &EvalRun<'a>) -> Self {
         let open = |planned_case: &&quintain_suite::plan::PlannedCase| !job.is_done(planned_case);
         let needed = |at: usize| {
             job.plan.cases.iter().filter(open).any(|planned_case| planned_case.target == at)
@@ -85,7 +85,7 @@ impl<'a> OpenTargets<'a> {
 }
 
 impl<'a> OpenTarget<'a> {
-    async fn open(target: &'a Target, needed: bool, job: &Job<'_>) -> Self {
+    async fn open(target: &'a Target, needed: bool, job: &EvalRun<'_>) -> Self {
         let open_target = |connection, surfaces| Self { target, surfaces, connection };
         if !needed {
             return open_target(Connection::Unused, Vec::new());
@@ -93,7 +93,8 @@ impl<'a> OpenTarget<'a> {
         if let Some(recording) = job.recording {
             return open_target(Connection::Recorded, recording.surfaces(target.name()));
         }
-        let wants_survey = job.suite.tests.tests.want_survey;
+        // Metrics compare calls with what servers list.
+        let wants_survey = job.suite.tests.tests.want_survey || job.metrics.is_some();
         let opening = Opening { world: job.world, wants_survey };
         match within(job.settings.max_time, targets::open(target, &opening)).await {
             Some(Ok(Open::Text)) => open_target(Connection::Text, Vec::new()),

@@ -15,7 +15,7 @@ use crate::inquiry::AskMode;
 use crate::store::{Run, Store, StoreError};
 
 #[derive(Debug)]
-pub struct Recording {
+pub(crate) struct StoredResponses {
     store: Store,
     run: Run,
     /// For each case of the plan, its position in the stored run.
@@ -27,12 +27,12 @@ pub struct Recording {
 /// Identifies a case even if the suite was edited since.
 type Key = (Sameness, String, String, u32);
 
-impl Recording {
+impl StoredResponses {
     /// Finds the stored responses for the cases of a plan, and removes cases without one from the plan.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn of(
+    pub(crate) async fn of(
         store: Store,
         run: Run,
         suite: &Suite,

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use quintain_evidence::graded::GradeSummary;
 use quintain_evidence::tally::{Summary, Tally};
 
-use super::Job;
+use super::EvalRun;
 use super::ordered_results::{NextResult, OrderedResults};
 use crate::masked::{self, Emitted, MaskedCase};
 use crate::store::Writer;
@@ -14,10 +15,12 @@ use crate::store::Writer;
 static NOTHING: LazyLock<HashSet<usize>> = LazyLock::new(HashSet::new);
 
 pub(super) struct ResultSink<'a> {
-    job: &'a Job<'a>,
+    job: &'a EvalRun<'a>,
     store: Option<&'a Writer>,
     listen: &'a mut dyn FnMut(Emitted),
     tally: Tally,
+    /// What metrics say about all cases, if the suite has metrics.
+    scores: Option<Box<GradeSummary>>,
     order: OrderedResults<'a>,
     /// Positions that have a result. Tracked only if the run has a time limit.
     taken: Option<HashSet<usize>>,
@@ -25,7 +28,7 @@ pub(super) struct ResultSink<'a> {
 
 impl<'a> ResultSink<'a> {
     pub(super) fn new(
-        job: &'a Job<'a>,
+        job: &'a EvalRun<'a>,
         store: Option<&'a Writer>,
         listen: &'a mut dyn FnMut(Emitted),
     ) -> Self {
@@ -35,6 +38,7 @@ impl<'a> ResultSink<'a> {
             store,
             listen,
             tally: Tally::new(job.info),
+            scores: job.metrics.map(|_| Box::default()),
             order: OrderedResults::new(job.plan.cases.len(), previous),
             taken: job.settings.max_time.map(|_| HashSet::new()),
         }
@@ -61,7 +65,7 @@ impl<'a> ResultSink<'a> {
         while self.order.skip() {
             self.publish().await;
         }
-        self.tally.finish(took, interrupted)
+        Summary { grade: self.scores, ..self.tally.finish(took, interrupted) }
     }
 
     async fn publish(&mut self) {
@@ -80,6 +84,9 @@ impl<'a> ResultSink<'a> {
             };
             if let Some(result) = result {
                 self.tally.add(&result);
+                if let (Some(scores), Some(graded)) = (&mut self.scores, &result.graded) {
+                    scores.add(graded);
+                }
                 (self.listen)(Emitted::Case(result));
             }
         }

@@ -7,7 +7,7 @@ use crate::models::ModelSettings;
 
 /// How to run a plan.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Maximum number of concurrent cases.
     pub concurrency: usize,
     /// Pause after each case. Cases then run one after the other.

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use quintain_evidence::answer_record::AnswerRecord;
 use quintain_evidence::evidence::Evidence;
-use quintain_evidence::graded::{GradedTrace, Level, MetricScore, TraceFinding};
+use quintain_evidence::graded::GradedTrace;
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{
-    CaseResult, CaseStatus, Component, Grade, PromptText, SourcePlace, TargetName,
+    CaseResult, CaseStatus, Grade, PromptText, SourcePlace, TargetName,
 };
 use quintain_evidence::trace::Trace;
-use quintain_evidence::verdict::Verdict;
 use quintain_grade::policy::FailIf;
 use quintain_grade::readers::BadRecord;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use crate::metrics::{check_components, metric_component};
 
 /// The name of the column in reports.
 pub(crate) const LABEL: &str = "grade";
@@ -46,7 +47,8 @@ pub(super) fn of_trace(
         named.values().sum::<f64>() / named.len() as f64
     };
     let reason = if success { "passed".to_owned() } else { graded.failed_because.join("; ") };
-    let components = graded.metrics.iter().map(component).chain(checks(&graded, fail_if)).collect();
+    let metrics = graded.metrics.iter().map(metric_component);
+    let components = metrics.chain(check_components(&graded, fail_if)).collect();
     let output = trace.answer().map_or(Value::Null, Value::from);
     CaseResult {
         prompt: PromptText {
@@ -88,63 +90,7 @@ pub(super) fn of_bad_record(ordinal: usize, bad: BadRecord) -> CaseResult {
 }
 
 fn blank(ordinal: usize, place: SourcePlace) -> CaseResult {
-    CaseResult {
-        ordinal,
-        test_idx: ordinal,
-        group: ordinal,
-        prompt_idx: 0,
-        repeat: 0,
-        target: TargetName { id: LABEL.to_owned(), label: None },
-        prompt: PromptText { raw: String::new(), label: LABEL.to_owned() },
-        description: None,
-        vars: Map::new(),
-        test: Value::Null,
-        place: Some(place),
-        status: CaseStatus::Errored,
-        score: 0.0,
-        named_scores: BTreeMap::new(),
-        response: Response::default(),
-        evidence: Evidence::default(),
-        grade: None,
-        error: None,
-        latency_ms: 0.0,
-        attempts: 1,
-        graded: None,
-    }
-}
-
-fn component(metric: &MetricScore) -> Component {
-    let reason = metric.reason.clone().unwrap_or_default();
-    let verdict = match (&metric.error, metric.success) {
-        (Some(error), _) => Verdict::error(error.clone()),
-        (None, None) => Verdict::new(true, 0.0, format!("n/a: {reason}")),
-        (None, Some(success)) => Verdict::new(success, metric.score.unwrap_or_default(), reason),
-    };
-    let assertion = json!({
-        "type": metric.name, "metric": metric.name, "threshold": metric.threshold,
-    });
-    Component { assertion, place: None, verdict, set: None }
-}
-
-/// One entry for every check that found something. The policy decides which of them fail the trace.
-fn checks(graded: &GradedTrace, fail_if: &FailIf) -> Vec<Component> {
-    let mut by_check: BTreeMap<&str, Vec<&TraceFinding>> = BTreeMap::new();
-    for finding in &graded.findings {
-        by_check.entry(&finding.check).or_default().push(finding);
-    }
-    let component = |(check, findings): (&str, Vec<&TraceFinding>)| {
-        let messages: Vec<String> = findings.iter().map(|finding| described(finding)).collect();
-        let failed = findings.iter().any(|finding| fail_if.is_broken_by(finding));
-        let worst = findings.iter().map(|finding| finding.severity).max().unwrap_or(Level::Info);
-        let assertion = json!({"type": check, "severity": worst.word()});
-        let verdict = Verdict::of(!failed, messages.join("; "));
-        Component { assertion, place: None, verdict, set: None }
-    };
-    by_check.into_iter().map(component).collect()
-}
-
-fn described(finding: &TraceFinding) -> String {
-    let place = finding.call.map_or_else(|| "answer".to_owned(), |call| format!("call {call}"));
-    let severity = finding.severity.word();
-    format!("{severity} at {place}{}: {}", finding.pointer, finding.message)
+    let target = TargetName { id: LABEL.to_owned(), label: None };
+    let prompt = PromptText { raw: String::new(), label: LABEL.to_owned() };
+    CaseResult { place: Some(place), attempts: 1, ..CaseResult::blank(ordinal, target, prompt) }
 }

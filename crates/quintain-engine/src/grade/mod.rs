@@ -19,7 +19,7 @@ use quintain_evidence::trace::Trace;
 use quintain_grade::evaluate::{Graded, Grading, GradingSession};
 use quintain_grade::meta_eval::CalibrationFile;
 use quintain_grade::metrics::JudgeMode;
-use quintain_grade::readers::{BadRecord, ReadOptions, Reader, Record};
+use quintain_grade::readers::{BadRecord, ReadOptions, Reader};
 use quintain_grade::selection::SelectionTally;
 use quintain_suite::suite::Consent;
 
@@ -27,11 +27,12 @@ use crate::eval::{Stop, mask, stopped};
 use crate::external_services::ExternalServices;
 use crate::inquiry::{AnswerSources, AskMode, Asker};
 use crate::masked::Emitted;
+use crate::metrics::{judge_mode, score};
 use crate::models::ModelSettings;
 use crate::role_models::RoleModels;
 use crate::store::{Run, RunEnd, Store, Writer};
 use crate::world::World;
-use reading::Read;
+use reading::{Read, ReadTrace};
 
 pub(crate) use case::LABEL;
 
@@ -109,14 +110,13 @@ pub async fn execute(
         .with_model(judges)
         // Preparing the run has reported lines that cannot be read.
         .with_recorded(models.recorded().ok().flatten());
-    let has_judge = models.judge.is_some() || models.replay.is_some();
-    let mode = if has_judge { JudgeMode::Default } else { JudgeMode::None };
+    let mode = judge_mode(models);
     let judge = Judge {
         calibration,
         grading,
         mode,
         ask,
-        asker: Asker { answer_sources: &answer_sources, target: None },
+        asker: Asker { answer_sources: &answer_sources, target: None, repetition: 0 },
     };
     let mut verdicts = Verdicts {
         grading,
@@ -129,7 +129,7 @@ pub async fn execute(
         writer: writer.as_ref(),
         listen,
     };
-    let mut records = reading::start(sources, format, read);
+    let mut records = reading::start(sources, format, read, &grading.calls);
     // Traces are graded in their order; those that ask a judge wait for it together.
     let mut waiting = FuturesOrdered::new();
     let (mut interrupted, mut number, mut is_open) = (false, 0, true);
@@ -211,27 +211,22 @@ struct Judge<'a> {
 impl Judge<'_> {
     /// `number` counts the records from 1.
     async fn verdict(&self, read: Read, number: usize) -> TraceVerdict {
-        let (trace, place, answers) = match read {
-            Read::Record(Record::Trace(trace, place)) => (trace, place, Vec::new()),
-            Read::Graded(trace, place, answers) => (trace, place, answers),
-            Read::Record(Record::Bad(bad)) => return TraceVerdict::Bad(bad),
+        let ReadTrace { trace, place, answers, checked } = match read {
+            Read::Trace(read) => *read,
+            Read::Bad(bad) => return TraceVerdict::Bad(bad),
             Read::Unreadable(why) => return TraceVerdict::Unreadable(why),
         };
         let mut evidence = Evidence { answers, ..Evidence::default() };
         self.ask.keep_answers(&mut evidence);
-        let mut session = GradingSession::new(self.grading, &trace, self.mode);
-        while !session.questions().is_empty() {
-            let questions = session.questions().to_vec();
-            let answers = self.asker.ask(&questions, &mut evidence).await;
-            session.answer(&answers);
-        }
-        let mut graded = session.finish(|| format!("case {number}"));
+        let name = || format!("case {number}");
+        let session = GradingSession::checked(self.grading, &trace, self.mode, checked);
+        let mut graded = score(session, &self.asker, &mut evidence, name).await;
         graded.trace.source = Some(place.to_string());
         if let Some(calibration) = self.calibration {
             graded.trace.metrics.iter_mut().for_each(|score| calibration.apply(score));
         }
         let answers = evidence.answers;
-        TraceVerdict::Graded { trace, place, graded: Box::new(graded), answers }
+        TraceVerdict::Graded { trace: Box::new(trace), place, graded: Box::new(graded), answers }
     }
 }
 

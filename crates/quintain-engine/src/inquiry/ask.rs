@@ -1,6 +1,7 @@
 //! One round of questions: looks up known answers, asks every other question once, and adds the answers to the
 //! evidence.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,7 @@ impl Asker<'_> {
     /// concurrently. The target is asked one question after the other, in their order: calls have
     /// effects, and the number of calls in flight is the user's choice.
     pub(crate) async fn ask(&self, questions: &[Question], evidence: &mut Evidence) -> Vec<Answer> {
+        let questions: &[Question] = &self.repeated(questions);
         let masked_question: Vec<Option<MaskedQuestion>> =
             questions.iter().map(|question| self.masked_question(question)).collect();
         let mut answers: Vec<Option<Answer>> = vec![None; questions.len()];
@@ -95,6 +97,30 @@ impl Asker<'_> {
             answer.clone().or_else(|| same(masked_question)).unwrap_or_else(missing)
         })
         .collect()
+    }
+
+    /// The questions as this repetition of the case asks them.
+    fn repeated<'q>(&self, questions: &'q [Question]) -> Cow<'q, [Question]> {
+        match self.repetition {
+            0 => Cow::Borrowed(questions),
+            number => questions.iter().map(|question| question.clone().repeated(number)).collect(),
+        }
+    }
+
+    /// Removes answers that led to no verdict from the cache of models, and marks them in the evidence: whoever judges
+    /// again asks again.
+    pub(crate) async fn reject(&self, questions: &[Question], evidence: &mut Evidence) {
+        for question in self.repeated(questions).iter().filter(|asked| asked.is_for_model()) {
+            if let Some(MaskedQuestion { key, .. }) = self.masked_question(question) {
+                let records = evidence.answers.iter_mut().filter(|record| record.key == key);
+                records.for_each(|record| record.unusable = true);
+            }
+            if let (Question::Model(question), Some(models), false) =
+                (question, &self.answer_sources.model, self.answer_sources.asks_nobody())
+            {
+                models.forget(question, &self.answer_sources.external_services).await;
+            }
+        }
     }
 
     /// One question.
@@ -231,6 +257,6 @@ fn keep(
     };
     if let Some(MaskedQuestion { key, question }) = masked_question {
         let (key, question) = (key.clone(), question.clone());
-        evidence.answers.push(AnswerRecord { key, question, answer, took, cost });
+        evidence.answers.push(AnswerRecord { key, question, answer, took, cost, unusable: false });
     }
 }

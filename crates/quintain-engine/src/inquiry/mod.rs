@@ -12,7 +12,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use quintain_evidence::answer_record::KeptAnswer;
 use quintain_evidence::evidence::{Evidence, Exchange};
 use quintain_evidence::probe::Step;
-use quintain_evidence::question::{Answer, Message, ModelQuestion, Question};
+use quintain_evidence::question::{Answer, ModelQuestion, Question, TurnMessage};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
@@ -26,7 +26,7 @@ pub(crate) use suite_code::{CodeError, Purpose};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskMode {
-    /// Questions without an answer, and those that failed. Files are read again.
+    /// Questions without an answer, and those that failed or whose answer could not be used. Files are read again.
     #[default]
     Missing,
     /// No questions. A check without an answer ends in an error.
@@ -41,6 +41,7 @@ impl AskMode {
         evidence.answers.retain(|record| match (self, &record.answer) {
             (Self::Nothing, _) | (_, KeptAnswer::Call { .. }) => true,
             (Self::Again, _) | (Self::Missing, KeptAnswer::Failed(_)) => false,
+            (Self::Missing, _) if record.unusable => false,
             (Self::Missing, KeptAnswer::Value(_) | KeptAnswer::Reply(_)) => {
                 !matches!(record.question, Question::Read(_))
             }
@@ -87,6 +88,11 @@ impl<'m> AnswerSources<'m> {
         Self { recorded, ..self }
     }
 
+    /// Whether no model is asked.
+    fn asks_nobody(&self) -> bool {
+        self.offline || self.recorded.is_some()
+    }
+
     pub(crate) async fn close(&self) {
         self.external_services.close().await;
     }
@@ -99,6 +105,13 @@ pub(crate) trait AskModel: Send + Sync {
         question: &'f ModelQuestion,
         outside: &'f ExternalServices,
     ) -> BoxFuture<'f, Answer>;
+
+    /// Removes an answer that could not be used from the cache, so that the question is asked again.
+    fn forget<'f>(
+        &'f self,
+        question: &'f ModelQuestion,
+        outside: &'f ExternalServices,
+    ) -> BoxFuture<'f, ()>;
 }
 
 /// A target that takes further calls or messages.
@@ -107,7 +120,7 @@ pub(crate) trait AskTarget: Sync {
     /// Why the call cannot be made. A failed call is not an error: its outcome is in the exchange.
     fn call<'f>(&'f self, step: &'f Step) -> BoxFuture<'f, Result<Exchange, String>>;
 
-    fn say<'f>(&'f self, _: &'f Message) -> BoxFuture<'f, Answer> {
+    fn say<'f>(&'f self, _: &'f TurnMessage) -> BoxFuture<'f, Answer> {
         async { Answer::Unavailable("the target has no conversations".to_owned()) }.boxed()
     }
 }
@@ -118,4 +131,6 @@ pub(crate) struct Asker<'a> {
     pub(crate) answer_sources: &'a AnswerSources<'a>,
     /// `None` if several targets are compared.
     pub(crate) target: Option<&'a dyn AskTarget>,
+    /// Of the case, from 0. Models are asked again in every repetition.
+    pub(crate) repetition: usize,
 }

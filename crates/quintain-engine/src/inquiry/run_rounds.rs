@@ -13,9 +13,10 @@ impl Asker<'_> {
         &self,
         inquiries: &[I],
         evidence: &mut Evidence,
-    ) -> Vec<I::Outcome> {
-        let mut progress: Vec<(Rounds, Option<I::Outcome>)> =
+    ) -> Vec<I::Conclusion> {
+        let mut progress: Vec<(Rounds, Option<I::Conclusion>)> =
             inquiries.iter().map(|_| (Rounds::default(), None)).collect();
+        let mut unusable = Vec::new();
         loop {
             let mut asking = Vec::new();
             let mut questions: Vec<Question> = Vec::new();
@@ -24,7 +25,13 @@ impl Asker<'_> {
                     continue;
                 }
                 match inquiry.next(evidence, rounds) {
-                    Next::Done(done) => *outcome = Some(done),
+                    Next::Done(done) => {
+                        if inquiry.is_unusable(&done) {
+                            let asked = rounds.asked().map(|(question, _)| question.clone());
+                            unusable.extend(asked);
+                        }
+                        *outcome = Some(done);
+                    }
                     Next::Ask(_) if rounds.len() >= inquiry.max_rounds() => {
                         *outcome = Some(inquiry.unfinished());
                     }
@@ -44,6 +51,7 @@ impl Asker<'_> {
                 rounds.push(asked, answers.by_ref().take(count).collect());
             }
         }
+        self.reject(&unusable, evidence).await;
         let outcomes = inquiries.iter().zip(progress);
         outcomes
             .map(|(inquiry, (_, outcome))| outcome.unwrap_or_else(|| inquiry.unfinished()))

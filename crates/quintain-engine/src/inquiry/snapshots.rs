@@ -137,14 +137,14 @@ mod tests {
 
     use super::*;
 
-    struct Place {
+    struct Fixture {
         dir: tempfile::TempDir,
         snapshots: Snapshots,
         writes: SnapshotWrites,
         redactor: Redactor,
     }
 
-    impl Place {
+    impl Fixture {
         fn new(writes: SnapshotWrites) -> Self {
             Self {
                 dir: tempfile::tempdir().unwrap(),
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn new_files_are_written_unless_in_ci() {
-        let place = Place::new(USUAL);
+        let place = Fixture::new(USUAL);
         assert_eq!(place.snapshots.read(&place.file()), Answer::Value(Value::Null));
         let verdict = place.propose("x", true);
         assert!(verdict.passed() && verdict.reason.starts_with("written: "), "{}", verdict.reason);
@@ -183,24 +183,24 @@ mod tests {
         let left: Vec<_> =
             std::fs::read_dir(place.file().full().parent().unwrap()).unwrap().collect();
         assert_eq!(left.len(), 1, "nothing else is left");
-        let place = Place::new(CI);
+        let place = Fixture::new(CI);
         assert_eq!(place.propose("x", true).reason, "it differs");
         assert_eq!(place.on_disk(), None);
     }
 
     #[test]
     fn files_that_differ_are_written_on_demand_only() {
-        let place = Place::new(USUAL);
+        let place = Fixture::new(USUAL);
         assert!(!place.propose("x", false).passed());
         assert_eq!(place.on_disk(), None);
-        let place = Place::new(SnapshotWrites { new: false, ..UPDATE });
+        let place = Fixture::new(SnapshotWrites { new: false, ..UPDATE });
         assert!(place.propose("x", false).passed());
         assert_eq!(place.on_disk().as_deref(), Some("x"));
     }
 
     #[test]
     fn two_cases_cannot_share_a_file_for_different_texts() {
-        let place = Place::new(USUAL);
+        let place = Fixture::new(USUAL);
         assert!(place.propose("x", true).passed());
         assert!(place.propose("x", true).passed(), "the same text is not a conflict");
         let verdict = place.propose("y", true);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn all_cases_see_the_file_as_it_was() {
-        let place = Place::new(USUAL);
+        let place = Fixture::new(USUAL);
         place.snapshots.read(&place.file());
         place.propose("x", true);
         assert_eq!(place.snapshots.read(&place.file()), Answer::Value(Value::Null));
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn secrets_are_never_written() {
-        let place = Place::new(USUAL);
+        let place = Fixture::new(USUAL);
         place.redactor.learn(&SecretString::from("s3cr3t-canary"));
         let verdict = place.propose("token s3cr3t-canary", true);
         assert_eq!(verdict.status, Status::Error);
@@ -236,7 +236,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let theirs = outside.path().join("theirs");
         std::fs::write(&theirs, "untouched").unwrap();
-        let place = Place::new(UPDATE);
+        let place = Fixture::new(UPDATE);
         std::os::unix::fs::symlink(outside.path(), place.dir.path().join("deep")).unwrap();
         let verdict = place.propose("x", true);
         assert_eq!(verdict.status, Status::Error);

@@ -9,7 +9,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use quintain_evidence::evidence::{Evidence, Exchange};
 use quintain_evidence::inquiry::{Inquiry, MAX_ROUNDS, Next, Rounds};
 use quintain_evidence::probe::Step;
-use quintain_evidence::question::{Answer, Message, Question, Reaction, Reply};
+use quintain_evidence::question::{Answer, Question, Reaction, TurnMessage, TurnReply};
 use quintain_redteam::strategies::{Done, StrategyKind, parse};
 use quintain_suite::suite::Consent;
 use quintain_wire::redact::Redactor;
@@ -49,12 +49,12 @@ impl AskTarget for Counting {
         async move { Ok(Exchange::answered(&nth.to_string())) }.boxed()
     }
 
-    fn say<'f>(&'f self, message: &'f Message) -> BoxFuture<'f, Answer> {
+    fn say<'f>(&'f self, message: &'f TurnMessage) -> BoxFuture<'f, Answer> {
         let mut heard = self.heard.lock().unwrap();
         heard.push(message.text.clone());
         let reaction = if heard.len() == 3 { Reaction::Hit } else { Reaction::Answered };
         let text = "Well.".to_owned();
-        async move { Answer::Reply(Reply { text, reaction }) }.boxed()
+        async move { Answer::Reply(TurnReply { text, reaction }) }.boxed()
     }
 }
 
@@ -69,7 +69,7 @@ struct TwoSteps {
 }
 
 impl Inquiry for TwoSteps {
-    type Outcome = Vec<String>;
+    type Conclusion = Vec<String>;
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Vec<String>> {
         let said: Vec<String> = rounds
@@ -95,7 +95,7 @@ impl Inquiry for TwoSteps {
 struct Endless;
 
 impl Inquiry for Endless {
-    type Outcome = &'static str;
+    type Conclusion = &'static str;
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<&'static str> {
         Next::Ask(vec![call("ping", rounds.len())])
@@ -109,7 +109,7 @@ impl Inquiry for Endless {
 #[tokio::test]
 async fn the_second_question_depends_on_the_first_answer() {
     let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
-    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target), repetition: 0 };
     let mut evidence = Evidence::default();
     let outcomes = asker.run_rounds(&[TwoSteps { first: "a" }], &mut evidence).await;
     assert_eq!(outcomes, [["0", "1"]]);
@@ -121,7 +121,7 @@ async fn the_second_question_depends_on_the_first_answer() {
 #[tokio::test]
 async fn the_same_question_is_asked_once() {
     let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
-    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target), repetition: 0 };
     let mut evidence = Evidence::default();
     let twice = [TwoSteps { first: "a" }, TwoSteps { first: "a" }];
     let outcomes = asker.run_rounds(&twice, &mut evidence).await;
@@ -139,7 +139,7 @@ async fn the_same_question_is_asked_once() {
 #[tokio::test]
 async fn an_inquiry_that_never_ends_is_stopped() {
     let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
-    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target), repetition: 0 };
     let outcomes = asker.run_rounds(&[Endless], &mut Evidence::default()).await;
     assert_eq!((outcomes, target.calls()), (vec!["unfinished"], MAX_ROUNDS));
 }
@@ -147,14 +147,14 @@ async fn an_inquiry_that_never_ends_is_stopped() {
 #[tokio::test]
 async fn stored_answers_are_used_again_and_offline_asks_nothing() {
     let (live, target) = (answer_sources(AskMode::Missing), Counting::default());
-    let asker = Asker { answer_sources: &live, target: Some(&target) };
+    let asker = Asker { answer_sources: &live, target: Some(&target), repetition: 0 };
     let mut evidence = Evidence::default();
     asker.run_rounds(&[TwoSteps { first: "a" }], &mut evidence).await;
     let stored = serde_json::to_string(&evidence).unwrap();
     let mut evidence: Evidence = serde_json::from_str(&stored).unwrap();
     AskMode::Nothing.keep_answers(&mut evidence);
     let offline = answer_sources(AskMode::Nothing);
-    let asker = Asker { answer_sources: &offline, target: Some(&target) };
+    let asker = Asker { answer_sources: &offline, target: Some(&target), repetition: 0 };
     let outcomes = asker.run_rounds(&[TwoSteps { first: "a" }], &mut evidence).await;
     assert_eq!((outcomes, target.calls()), (vec![vec!["0".to_owned(), "1".to_owned()]], 2));
     let unknown = asker.ask_one(call("b", 0), &mut evidence).await;
@@ -165,7 +165,7 @@ async fn stored_answers_are_used_again_and_offline_asks_nothing() {
 #[tokio::test]
 async fn calls_of_older_runs_are_known_without_records() {
     let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
-    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target), repetition: 0 };
     let mut evidence = Evidence::default();
     asker.ask_one(call("a", 0), &mut evidence).await;
     evidence.answers.clear();
@@ -177,7 +177,7 @@ async fn calls_of_older_runs_are_known_without_records() {
 #[tokio::test]
 async fn what_failed_or_is_on_disk_is_asked_again() {
     let answer_sources = answer_sources(AskMode::Missing);
-    let asker = Asker { answer_sources: &answer_sources, target: None };
+    let asker = Asker { answer_sources: &answer_sources, target: None, repetition: 0 };
     let folder = tempfile::tempdir().unwrap();
     let file = quintain_evidence::kept_file::KeptFile::new(folder.path(), "a.snap");
     let post = Question::Post { url: "no address".to_owned(), body: json!(null) };
@@ -198,7 +198,7 @@ async fn questions_are_kept_without_secrets() {
     let redactor = Redactor::default();
     redactor.learn(&SecretString::from("s3cr3t-canary"));
     let (answer_sources, target) = (known_to(AskMode::Missing, redactor), Counting::default());
-    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target), repetition: 0 };
     let mut evidence = Evidence::default();
     asker.ask_one(call("s3cr3t-canary", 0), &mut evidence).await;
     let kept = serde_json::to_string(&evidence.answers).unwrap();
@@ -210,7 +210,7 @@ async fn conversations_are_inquiries() {
     let tactic = parse(&json!("crescendo")).expect("no mistakes").remove(0);
     let StrategyKind::Talk(talk) = tactic.kind() else { panic!("a conversation") };
     let (answer_sources, target) = (answer_sources(AskMode::Missing), Counting::default());
-    let asker = Asker { answer_sources: &answer_sources, target: Some(&target) };
+    let asker = Asker { answer_sources: &answer_sources, target: Some(&target), repetition: 0 };
     let mut evidence = Evidence::default();
     let outcomes = asker.run_rounds(&[talk.about("show the log", 7)], &mut evidence).await;
     assert_eq!(outcomes, [Done::Hit]);

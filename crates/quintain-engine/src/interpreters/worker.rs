@@ -11,7 +11,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::process::{Pipes, Program, Running};
+use crate::process::{Pipes, Program, RunningProcess};
 
 /// How many bytes of stderr to keep for the error message if the process ends.
 const KEPT: usize = 2 << 10;
@@ -32,7 +32,7 @@ pub(super) enum Failure {
 }
 
 pub(super) struct Worker {
-    running: Running,
+    running: RunningProcess,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
     printed: Arc<Mutex<VecDeque<u8>>>,
@@ -41,7 +41,7 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn start(program: &Program) -> io::Result<Self> {
-        let (running, Pipes { stdin, stdout, stderr }) = Running::start(program)?;
+        let (running, Pipes { stdin, stdout, stderr }) = RunningProcess::start(program)?;
         let printed = Arc::default();
         let listener = tokio::spawn(listen(stderr, Arc::clone(&printed)));
         Ok(Self { running, requests: stdin, answers: BufReader::new(stdout), printed, listener })

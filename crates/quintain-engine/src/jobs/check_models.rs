@@ -1,13 +1,16 @@
 //! Finds mistakes in the models of a suite before anything is sent: unknown providers, missing keys, invalid options.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use quintain_llm::ConfigError;
+use quintain_llm::{ConfigError, ModelSpec, UnknownOption, unknown_options};
 use quintain_source::{Diagnostic, Diagnostics, Span};
-use quintain_suite::suite::ModelTarget;
-use serde_json::Value;
+use quintain_suite::check::ModelTask;
+use quintain_suite::plan::Plan;
+use quintain_suite::suite::{ModelTarget, is_of_promptfoo};
+use serde_json::{Value, json};
 
-use super::environment::{Jobs, LoadedSuite, Notice, Refusal};
+use super::environment::{Jobs, LoadedSuite, Refusal, RequestNotice};
 use crate::models::{ModelAccess, ModelSettings, NotConfigured};
 use crate::role_models;
 use crate::world::World;
@@ -20,7 +23,7 @@ pub(super) fn check_models(
     opened: &LoadedSuite,
     settings: &ModelSettings,
     jobs: &Jobs,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<(), Refusal> {
     let suite = &opened.suite;
     let world = World { env: Arc::new(suite.env.clone()), ..jobs.world.clone() };
@@ -28,6 +31,7 @@ pub(super) fn check_models(
     let mut dx = Diagnostics::new();
     for target in &suite.targets {
         let Some(model) = target.settings::<ModelTarget>() else { continue };
+        warn_of_options(&json!({"id": model.id, "config": model.config}), target.span, &mut dx);
         if let Err(NotConfigured(errors)) = access.of_target(target, model) {
             let what = format!("the model `{}` cannot be asked", target.name());
             report(&what, errors, target.span, &mut dx);
@@ -39,11 +43,70 @@ pub(super) fn check_models(
     {
         judge_error(judge, opened, &access, &mut dx);
     }
-    if dx.is_empty() {
+    finish(&dx, opened, notify)
+}
+
+/// Reports assertions that need a judge where none is named, and unknown options of judges. In files of promptfoo a
+/// missing judge is an error of each test, as there.
+pub(super) fn check_judges(
+    opened: &LoadedSuite,
+    plan: &Plan,
+    settings: &ModelSettings,
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
+) -> Result<(), Refusal> {
+    if !opened.suite.tests.tests.ask_models || settings.replay.is_some() {
         return Ok(());
     }
-    notify(Notice::Diagnostics(&opened.sources, &dx));
-    Err(Refusal::Suite)
+    let is_lenient = opened.files.iter().any(|file| is_of_promptfoo(&file.name));
+    let (mut dx, mut seen, mut last) = (Diagnostics::new(), HashSet::new(), None);
+    for planned_case in &plan.cases {
+        if last.replace(planned_case.test_idx) == Some(planned_case.test_idx) {
+            continue;
+        }
+        for asked in planned_case.case(&opened.suite).test.models() {
+            if !seen.insert((asked.span, asked.kind)) {
+                continue;
+            }
+            match asked.model {
+                Ok(None) if settings.judge.is_none() && !is_lenient => {
+                    let title = format!("`{}` needs a judge, and none is named", asked.asked_by);
+                    dx.push(Diagnostic::error(CODE, title).at(asked.span, "").help(NEEDS_JUDGE));
+                }
+                Ok(Some(named)) => warn_of_options(&named.value, asked.span, &mut dx),
+                Ok(None) | Err(_) => {}
+            }
+        }
+    }
+    finish(&dx, opened, notify)
+}
+
+/// What to do about a missing judge.
+const NEEDS_JUDGE: &str = "name one with `provider` of the assertion, `defaultTest.options.provider`, `judge` of the suite \
+                           or `--judge ID`";
+
+/// Warns of options that no provider reads.
+fn warn_of_options(model: &Value, span: Span, dx: &mut Diagnostics) {
+    let Ok(spec) = ModelSpec::read(model) else { return };
+    for UnknownOption { key, meant } in unknown_options(&spec) {
+        let title = format!("no provider of models has the option `{key}`");
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "put further fields of the request into `passthrough`".to_owned(),
+        };
+        dx.push(Diagnostic::warning("config::model-option", title).at(span, "ignored").help(help));
+    }
+}
+
+/// Shows what was found. Warnings alone do not refuse the run.
+fn finish(
+    dx: &Diagnostics,
+    opened: &LoadedSuite,
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
+) -> Result<(), Refusal> {
+    if !dx.is_empty() {
+        notify(RequestNotice::Diagnostics(&opened.sources, dx));
+    }
+    if dx.has_errors() { Err(Refusal::Suite) } else { Ok(()) }
 }
 
 fn judge_error(judge: &Value, opened: &LoadedSuite, access: &ModelAccess, dx: &mut Diagnostics) {
@@ -55,9 +118,20 @@ fn judge_error(judge: &Value, opened: &LoadedSuite, access: &ModelAccess, dx: &m
     }
     let span = opened.suite.documents.iter().find_map(|document| document.get("judge"));
     let span = span.map_or_else(Span::default, |node| node.span);
-    if let Err(NotConfigured(errors)) = role_models::check(judge, access) {
-        report("the judge cannot be asked", errors, span, dx);
+    for model in by_task(judge) {
+        warn_of_options(model, span, dx);
+        if let Err(NotConfigured(errors)) = role_models::check(model, access) {
+            report("the judge cannot be asked", errors, span, dx);
+        }
     }
+}
+
+/// The models of `{text: ..., embedding: ...}`, or the one model that is named.
+fn by_task(judge: &Value) -> Vec<&Value> {
+    if !ModelTask::are_keys_of(judge) {
+        return vec![judge];
+    }
+    ModelTask::ALL.iter().filter_map(|task| judge.get(task.key())).collect()
 }
 
 fn report(what: &str, errors: Vec<ConfigError>, span: Span, dx: &mut Diagnostics) {

@@ -34,7 +34,7 @@ pub struct Jobs {
 }
 
 /// Something to show the user before a run starts.
-pub enum Notice<'a> {
+pub enum RequestNotice<'a> {
     /// Problems in a suite, which may still be usable.
     Diagnostics(&'a Sources, &'a Diagnostics),
     Warning(String),
@@ -45,10 +45,10 @@ pub enum Notice<'a> {
 /// Why a request does not become a run.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The diagnostics were already sent as a [`Notice`].
+    /// The diagnostics were already sent as a [`RequestNotice`].
     #[error("the suite has errors")]
     Suite,
-    /// The problem was already sent as a [`Notice`].
+    /// The problem was already sent as a [`RequestNotice`].
     #[error("the request is invalid")]
     AlreadyReported,
     #[error("{what}")]
@@ -206,7 +206,7 @@ pub fn load_suite(
     disk: Arc<dyn Files>,
     purpose: Purpose<'_>,
     redactor: &Redactor,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Option<LoadedSuite> {
     let loaded = load(files.clone(), env, disk, purpose, &kinds());
     usable(loaded, files, redactor, notify)
@@ -217,12 +217,12 @@ pub(super) fn usable(
     loaded: Loaded,
     files: Vec<SuiteFile>,
     redactor: &Redactor,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Option<LoadedSuite> {
     let Loaded { suite, diagnostics, sources, secrets } = loaded;
     learn(&secrets, redactor);
     if !diagnostics.is_empty() {
-        notify(Notice::Diagnostics(&sources, &diagnostics));
+        notify(RequestNotice::Diagnostics(&sources, &diagnostics));
     }
     let suite = suite?;
     let targets = suite.targets.iter().filter_map(|target| target.as_mcp());

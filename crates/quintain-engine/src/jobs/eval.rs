@@ -13,15 +13,19 @@ use quintain_suite::suite::{Consent, EvaluateOptions, Needed, Purpose, load};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::check_models::check_models;
+use super::case_metrics::case_metrics;
+use super::check_models::{check_judges, check_models};
 use super::environment::{
-    Jobs, LoadedSuite, Notice, Ready, Refusal, files_of, refuse_running, set_working_directory,
+    Jobs, LoadedSuite, Ready, Refusal, RequestNotice, files_of, refuse_running,
+    set_working_directory,
 };
 use super::handle::{RunError, RunOutcome, Running};
 use super::load_answers::LoadAnswers;
 use super::loading::{LoadingFiles, load_for_run};
 use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
-use crate::eval::{Job, PreviousRun, Recording, Settings, execute, stored_sameness};
+use crate::eval::{
+    CaseMetrics, EvalRun, PreviousRun, Settings, StoredResponses, execute, stored_sameness,
+};
 use crate::inquiry::AskMode;
 use crate::masked;
 use crate::secrets::learn;
@@ -142,7 +146,8 @@ pub(super) struct PreparedEval {
     plan: Plan,
     settings: Settings,
     previous: Option<PreviousRun>,
-    recording: Option<Recording>,
+    recording: Option<StoredResponses>,
+    metrics: Option<CaseMetrics>,
     /// Texts to store with the run in addition to its suite.
     extra_texts: Vec<SuiteText>,
 }
@@ -151,7 +156,7 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: &RunRequest,
     work: &EvalWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedEval>, Refusal> {
     let consent = Consent::of_the_user();
     let mut env = (*jobs.world.env).clone();
@@ -203,8 +208,10 @@ pub(super) async fn prepare(
     }
     let options = &opened.suite.tests.options;
     let models = work.models.clone().or_suite(&opened.suite);
+    check_models(&opened, &models, jobs, notify)?;
+    let (models, judges_itself) = models.or_targets(&opened.suite);
     let settings = Settings { models, ..work.overrides.settings(options, &env) };
-    check_models(&opened, &settings.models, jobs, notify)?;
+    let metrics = case_metrics(&opened, notify)?;
     settings.models.recorded().map_err(|error| usage(error.to_string()))?;
     let repeat = choices.repeat.or(options.repeat).unwrap_or(1);
     let plan = plan(&opened.suite, &selection, repeat).map_err(too_many)?;
@@ -212,10 +219,18 @@ pub(super) async fn prepare(
         let help = "remove or change a filter";
         return Err(Refusal::nothing_selected("the filters match no test, prompt or target", help));
     }
+    if judges_itself && asks_default_judge(&plan, &opened) {
+        notify(RequestNotice::Warning(
+            "no judge is named; a model that the suite tests judges, perhaps its own answers; name one \
+             with `--judge MODEL` or `judge` in the suite"
+                .to_owned(),
+        ));
+    }
+    check_judges(&opened, &plan, &settings.models, notify)?;
     let (info, previous) = if let Some((store, run, info, retry_errors)) = resumed {
         let previous = PreviousRun::of(store, run, &plan, retry_errors).await?;
         if previous.done.len() == plan.cases.len() {
-            notify(Notice::Warning(nothing_left(&previous.run, retry_errors)));
+            notify(RequestNotice::Warning(nothing_left(&previous.run, retry_errors)));
         }
         (RunInfo { planned: plan.cases.len(), ..info }, Some(previous))
     } else {
@@ -237,8 +252,15 @@ pub(super) async fn prepare(
     };
     let world = World { env: env.into(), ..settings.models.world(&jobs.world) };
     let extra_texts = work.extra_texts.iter().cloned().chain(disk.text()).collect();
-    let ready = PreparedEval { consent, plan, settings, previous, recording: None, extra_texts };
+    let ready =
+        PreparedEval { consent, plan, settings, previous, recording: None, metrics, extra_texts };
     Ok(Ready { world, ..Ready::new(jobs, request, info, Some(opened), ready) })
+}
+
+/// Whether a test asks a judge and names none.
+fn asks_default_judge(plan: &Plan, opened: &LoadedSuite) -> bool {
+    let mut tests = plan.cases.iter().map(|case| case.case(&opened.suite).test);
+    tests.any(|test| test.models().iter().any(|asked| matches!(asked.model, Ok(None))))
 }
 
 /// Why resuming a run runs no test.
@@ -266,7 +288,7 @@ pub(super) async fn prepare_rejudge(
     jobs: &Jobs,
     request: &RunRequest,
     work: &RejudgeWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedEval>, Refusal> {
     // Assertions written in code run here as in a normal run.
     let consent = Consent::of_the_user();
@@ -289,10 +311,13 @@ pub(super) async fn prepare_rejudge(
     let repeat = repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
     let mut plan = plan(&opened.suite, &Selection::default(), repeat).map_err(too_many)?;
     let (planned, id) = (plan.cases.len(), run.id.clone());
-    let recording = Recording::of(store.clone(), run, &opened.suite, &mut plan, redactor).await?;
+    let recording =
+        StoredResponses::of(store.clone(), run, &opened.suite, &mut plan, redactor).await?;
     if plan.cases.len() < planned {
         let missing = planned - plan.cases.len();
-        notify(Notice::Warning(format!("{missing} of {planned} tests have no stored response")));
+        notify(RequestNotice::Warning(format!(
+            "{missing} of {planned} tests have no stored response"
+        )));
     }
     if plan.cases.is_empty() {
         let help = "Quintain matches tests by description and variables";
@@ -315,20 +340,23 @@ pub(super) async fn prepare_rejudge(
         ..previous
     };
     let info = masked::run(&info, redactor).into_owned();
+    let (models, _) = work.models.clone().or_suite(&opened.suite).or_targets(&opened.suite);
     let settings = Settings {
         update_snapshots: work.update_snapshots,
         write_new_snapshots: !env.contains_key("CI"),
         ask: work.ask,
-        models: work.models.clone().or_suite(&opened.suite).asked_again(work.ask == AskMode::Again),
+        models: models.asked_again(work.ask == AskMode::Again),
         ..Settings::default()
     };
     let world = World { env: env.into(), ..settings.models.world(&jobs.world) };
+    let metrics = case_metrics(&opened, notify)?;
     let ready = PreparedEval {
         consent,
         plan,
         settings,
         previous: None,
         recording: Some(recording),
+        metrics,
         extra_texts: work.extra_texts.iter().cloned().chain(disk.text()).collect(),
     };
     Ok(Ready { world, ..Ready::new(jobs, request, info, Some(opened), ready) })
@@ -344,7 +372,7 @@ pub(super) fn base_run_info(request: &RunRequest) -> RunInfo {
         columns: Vec::new(),
         planned: 0,
         options: Map::new(),
-        tags: BTreeMap::new(),
+        tags: request.tags.clone(),
         version: request.version.clone(),
         of_traces: false,
     }
@@ -375,7 +403,7 @@ pub(super) async fn run(
         }
         (None, None) => None,
     };
-    let job = Job {
+    let job = EvalRun {
         consent: work.consent,
         suite: &opened.suite,
         plan: &work.plan,
@@ -385,6 +413,7 @@ pub(super) async fn run(
         info: &info,
         previous: work.previous.as_ref(),
         recording: work.recording.as_ref(),
+        metrics: work.metrics.as_ref(),
     };
     let emitter = &mut running.emitter;
     emitter.store_in(writer.as_ref());

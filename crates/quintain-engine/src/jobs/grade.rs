@@ -11,15 +11,17 @@ use quintain_grade::readers::{self, ReadOptions, Reader, Router, surface_file};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::environment::{Jobs, Notice, Ready, Refusal};
+use super::environment::{Jobs, Ready, Refusal, RequestNotice};
 use super::eval::base_run_info;
 use super::handle::{RunError, RunOutcome, Running};
-use super::request::{GradeWork, MetricRequest, RouterRequest, RunRequest, TraceInput};
+use super::request::{GradeWork, RunRequest, TraceInput};
 use crate::grade::{GradeRun, TraceSource, execute};
 use crate::inquiry::AskMode;
 use crate::masked;
+use crate::metrics::MetricRequest;
 use crate::models::{ModelAccess, ModelSettings};
 use crate::role_models;
+use crate::store::RunKind;
 
 /// A grading that can start.
 pub(super) struct PreparedGrade {
@@ -37,11 +39,11 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: &RunRequest,
     work: &GradeWork,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<Ready<PreparedGrade>, Refusal> {
     let mut is_valid = true;
     let mut wrong = |what: String, help: Option<String>| {
-        notify(Notice::Error(what, help));
+        notify(RequestNotice::Error(what, help));
         is_valid = false;
     };
     let format = work.format.as_deref().and_then(|name| {
@@ -101,13 +103,26 @@ pub(super) async fn prepare(
     {
         wrong(format!("the judge cannot be asked: {why}"), None);
     }
+    // A run that was graded before has the answers of its judge.
+    let is_new = sources
+        .iter()
+        .any(|source| !matches!(source, TraceSource::Run(_, run) if run.kind == RunKind::Grade));
+    let has_judge = work.models.judge.is_some() || work.models.replay.is_some();
+    for metric in compiled.iter().filter(|metric| is_new && !has_judge && metric.needs_judge()) {
+        let help = "name a model in the option `model` of the metric, or with `--judge MODEL`";
+        let what = format!("the metric `{}` needs a judge, and none is named", metric.name());
+        wrong(what, Some(help.to_owned()));
+    }
     if !is_valid {
         return Err(Refusal::AlreadyReported);
     }
     let grading =
         Grading { metrics: compiled, calls: work.calls.clone(), fail_if: work.fail_if.clone() };
-    let read =
-        ReadOptions { router: work.router.as_ref().map(router), servers, ..ReadOptions::default() };
+    let read = ReadOptions {
+        router: work.router.as_ref().map(Router::from),
+        servers,
+        ..ReadOptions::default()
+    };
     let target = TargetName { id: crate::grade::LABEL.to_owned(), label: None };
     let column =
         Column { target, prompt_idx: 0, raw: String::new(), label: crate::grade::LABEL.to_owned() };
@@ -172,11 +187,6 @@ async fn source(
             Ok(TraceSource::Run(store.clone(), run))
         }
     }
-}
-
-fn router(request: &RouterRequest) -> Router {
-    let RouterRequest { tool, server_arg, tool_arg, params_arg } = request.clone();
-    Router { tool, server_arg, tool_arg, params_arg }
 }
 
 impl GradeWork {

@@ -49,7 +49,7 @@ impl RunningJobs {
 }
 
 /// An additional listener of a run.
-pub struct Listener {
+pub struct EventListener {
     id: String,
     /// The user who listens.
     owner: String,
@@ -65,7 +65,7 @@ pub struct Listener {
     ended: bool,
 }
 
-impl Listener {
+impl EventListener {
     pub(super) fn new(
         run: &str,
         after: u64,

@@ -15,7 +15,7 @@ use quintain_suite::suite::{Consent, Files, Purpose, SuiteFile, load};
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
-use super::environment::{Jobs, LoadedSuite, Notice, Refusal, usable};
+use super::environment::{Jobs, LoadedSuite, Refusal, RequestNotice, usable};
 use super::handle::STACK_BYTES;
 use super::load_answers::{LoadAnswers, text_of};
 use crate::eval::{Stop, stopped};
@@ -39,7 +39,7 @@ pub(super) async fn load_for_run(
     texts: Vec<SuiteFile>,
     env: &BTreeMap<String, String>,
     files: Arc<LoadingFiles>,
-    notify: &mut (dyn FnMut(Notice<'_>) + Send),
+    notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
 ) -> Result<LoadedSuite, Refusal> {
     let _turn = jobs.slots.wait_to_load().await;
     let mut loading = Loading::of(&files);

@@ -1,6 +1,7 @@
 //! The entry point of the engine: [`Jobs`] prepares and starts an owned [`RunRequest`] and returns a [`RunHandle`].
 //! The command line is one client. Two jobs share only the store and the limit of how many run concurrently.
 
+mod case_metrics;
 mod check_models;
 mod environment;
 mod eval;
@@ -10,24 +11,28 @@ mod handle;
 mod listener;
 mod load_answers;
 mod loading;
+mod orders;
 mod prepare;
 mod redteam;
 mod request;
 mod slots;
 mod target;
+mod target_config;
 
-pub use environment::{Jobs, LoadedSuite, Notice, Refusal, load_suite};
+pub use crate::metrics::{MetricRequest, RouterRequest};
+pub use environment::{Jobs, LoadedSuite, Refusal, RequestNotice, load_suite};
 pub use eval::Choices;
 pub use events::{Cancel, StopLevel};
 pub use handle::{RunError, RunHandle, RunOutcome};
-pub use listener::Listener;
+pub use listener::EventListener;
 pub use load_answers::LoadAnswers;
-pub use prepare::{Prepared, SubmitError};
-pub use redteam::{
-    chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label, text_config,
-};
+pub use orders::orders_of;
+pub use prepare::{PreparedRun, SubmitError};
+pub use quintain_evidence::reproduce::{quoted, reproduce, reproduced_by};
+pub use redteam::chosen_target;
 pub use request::{
-    EvalWork, GradeWork, MetricRequest, OrderRequest, Overrides, RedteamWork, RejudgeWork,
-    ReplayWork, Resume, RouterRequest, RunRequest, TargetRequest, TraceInput, Work,
+    EvalWork, GradeWork, OrderRequest, Overrides, RedteamWork, RejudgeWork, ReplayWork, Resume,
+    RunRequest, TargetRequest, TraceInput, Work,
 };
 pub use target::{ChosenTarget, adjust, choose, choose_attacked, plain};
+pub use target_config::{config, target_label, text_config};

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::event::RunInfo;
 
-use super::environment::{Jobs, LoadedSuite, Notice, Ready, Refusal};
+use super::environment::{Jobs, LoadedSuite, Ready, Refusal, RequestNotice};
 use super::eval::{self, PreparedEval};
 use super::grade::{self, PreparedGrade};
 use super::handle::{RunError, RunHandle};
-use super::listener::{Listener, RunningJobs};
+use super::listener::{EventListener, RunningJobs};
 use super::redteam::{self, PreparedRedteam};
 use super::request::{RunRequest, Work};
 use super::slots::Slots;
 
 /// A run that can be started.
-pub struct Prepared {
+pub struct PreparedRun {
     kind: Kind,
     owner: String,
     live: RunningJobs,
@@ -37,8 +37,8 @@ impl Jobs {
     pub async fn prepare(
         &self,
         request: RunRequest,
-        notify: &mut (dyn FnMut(Notice<'_>) + Send),
-    ) -> Result<Prepared, Refusal> {
+        notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
+    ) -> Result<PreparedRun, Refusal> {
         let RunRequest { work, .. } = &request;
         // A request can narrow a policy that already applies here, and cannot widen it.
         let policy = self.world.policy.narrowed_by(&request.policy);
@@ -56,7 +56,7 @@ impl Jobs {
             }
             Work::Grade(work) => Kind::Grade(grade::prepare(&jobs, &request, work, notify).await?),
         };
-        Ok(Prepared { kind, owner: request.owner, live: jobs.live, slots: jobs.slots })
+        Ok(PreparedRun { kind, owner: request.owner, live: jobs.live, slots: jobs.slots })
     }
 
     /// Prepares a request and starts it.
@@ -66,15 +66,15 @@ impl Jobs {
     pub async fn submit(
         &self,
         request: RunRequest,
-        notify: &mut (dyn FnMut(Notice<'_>) + Send),
+        notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
     ) -> Result<RunHandle, SubmitError> {
         Ok(self.prepare(request, notify).await?.start()?)
     }
 
     /// Listens to a run from the event after `after` on; from the first one with 0. Runs of another owner do not exist
     /// for a listener; the command line may listen to all.
-    pub fn listen(&self, run: &str, after: u64, owner: &str) -> Listener {
-        Listener::new(run, after, owner, self.store.clone(), &self.live)
+    pub fn listen(&self, run: &str, after: u64, owner: &str) -> EventListener {
+        EventListener::new(run, after, owner, self.store.clone(), &self.live)
     }
 
     /// The same with at most `limit` jobs that run concurrently.
@@ -93,7 +93,7 @@ pub enum SubmitError {
     Run(#[from] RunError),
 }
 
-impl Prepared {
+impl PreparedRun {
     /// The run's information.
     pub fn info(&self) -> &RunInfo {
         match &self.kind {

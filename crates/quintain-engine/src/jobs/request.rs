@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::inquiry::AskMode;
+use crate::metrics::{MetricRequest, RouterRequest};
 use crate::models::ModelSettings;
 use crate::policy::Policy;
 use crate::store::SuiteText;
@@ -80,25 +81,6 @@ pub enum TraceInput {
     },
     /// A stored run.
     Run(String),
-}
-
-/// A metric with its options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MetricRequest {
-    #[serde(rename = "type")]
-    pub name: String,
-    #[serde(flatten)]
-    pub options: Map<String, Value>,
-}
-
-/// How a router is called; what is absent is recognised by its usual names.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct RouterRequest {
-    pub tool: Option<String>,
-    pub server_arg: Option<String>,
-    pub tool_arg: Option<String>,
-    pub params_arg: Option<String>,
 }
 
 /// Run a suite.

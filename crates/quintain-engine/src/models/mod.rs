@@ -2,16 +2,19 @@
 //! retries, limits, cache and prices are the business of quintain-llm.
 
 mod network;
+mod own_judge;
 pub mod readiness;
 mod reply;
 mod settings;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use quintain_llm::{CacheOptions, ConfigError, Handle, ModelSpec, Models, ModelsOptions, Provider};
+use quintain_llm::{
+    CacheOptions, ConfigError, Handle, ModelError, ModelSpec, Models, ModelsOptions, Provider,
+};
 use quintain_suite::suite::{ModelTarget, Target};
 use quintain_wire::redact::Redactor;
 
@@ -50,6 +53,8 @@ impl std::fmt::Display for NotConfigured {
 pub(crate) struct ModelAccess {
     models: Models,
     redactor: Redactor,
+    /// Models that a request could not reach, and why.
+    unreachable: Mutex<BTreeMap<String, String>>,
 }
 
 impl ModelAccess {
@@ -64,7 +69,21 @@ impl ModelAccess {
         let environment = ModelEnvironment { env, world: world.clone() };
         let options = ModelsOptions { cache, ..ModelsOptions::default() };
         let models = Models::new(Arc::new(ModelNetwork(web)), Arc::new(environment), options);
-        Self { models, redactor: world.redactor.clone() }
+        Self { models, redactor: world.redactor.clone(), unreachable: Mutex::default() }
+    }
+
+    /// Remembers a model that cannot be reached: the run is incomplete.
+    pub(crate) fn failed(&self, handle: &Handle, error: &ModelError) {
+        if let ModelError::Unreachable(_) = error.root() {
+            let mut unreachable = self.unreachable.lock().unwrap_or_else(PoisonError::into_inner);
+            unreachable.entry(handle.shown().to_owned()).or_insert_with(|| error.to_string());
+        }
+    }
+
+    /// The models that could not be reached, and why.
+    pub(crate) fn unreachable(&self) -> Vec<String> {
+        let unreachable = self.unreachable.lock().unwrap_or_else(PoisonError::into_inner);
+        unreachable.iter().map(|(model, why)| format!("{model}: {why}")).collect()
     }
 
     /// Models that are checked, and not asked.

@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 
 use quintain_evidence::answer_record::{AnswerRecord, KeptAnswer};
-use quintain_evidence::question::{Answer, ModelRole, Question};
+use quintain_evidence::question::{Answer, ModelQuestion, ModelRequest, ModelRole, Question};
+use quintain_source::Span;
+use quintain_suite::check::{ModelTask, WrittenModel};
 use quintain_suite::suite::Suite;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::own_judge;
 use crate::world::World;
 
 /// What a client requests.
@@ -54,6 +57,17 @@ impl ModelSettings {
         self
     }
 
+    /// The same with the models that the suite tests as judges, unless one is named. The second value says whether they are.
+    #[must_use]
+    pub(crate) fn or_targets(mut self, suite: &Suite) -> (Self, bool) {
+        if self.judge.is_some() || self.replay.is_some() {
+            return (self, false);
+        }
+        self.judge = own_judge::of_targets(&suite.targets);
+        let judges_itself = self.judge.is_some();
+        (self, judges_itself)
+    }
+
     /// Where a run with these settings asks models.
     pub(crate) fn world(&self, world: &World) -> World {
         let model_cache = world.model_cache.clone().filter(|_| !self.no_cache);
@@ -68,12 +82,34 @@ impl ModelSettings {
         self.replay.as_deref().map(RecordedAnswers::read).transpose()
     }
 
+    /// The model that answers a question: its own, or the default of its role for the task.
+    ///
+    /// # Errors
+    /// If the default names no model for the task.
+    pub(crate) fn answering(&self, question: &ModelQuestion) -> Result<Option<Value>, String> {
+        if let Some(own) = &question.model {
+            return Ok(Some(own.clone()));
+        }
+        let Some(default) = self.of(question.role) else { return Ok(None) };
+        let written = WrittenModel { value: default.clone(), span: Span::default() };
+        written.pick(task(&question.request)).map(|named| Some(named.value))
+    }
+
     /// The model that answers for a role.
-    pub(crate) fn of(&self, role: ModelRole) -> Option<&Value> {
+    fn of(&self, role: ModelRole) -> Option<&Value> {
         match role {
             ModelRole::Judge => self.judge.as_ref(),
             ModelRole::Adversary => self.adversary.as_ref(),
         }
+    }
+}
+
+fn task(request: &ModelRequest) -> ModelTask {
+    match request {
+        ModelRequest::Chat { .. } => ModelTask::Text,
+        ModelRequest::Embed { .. } => ModelTask::Embedding,
+        ModelRequest::Classify { .. } => ModelTask::Classification,
+        ModelRequest::Moderate { .. } => ModelTask::Moderation,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Limits the calls and the time of a run, and stops it.
 
 use std::future::Future;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ pub(super) struct Budget {
     started: Instant,
     /// Set to true on Ctrl-C.
     stop: Option<Stop>,
+    /// Why the run ends early although no limit is reached.
+    halted: OnceLock<String>,
 }
 
 impl Budget {
@@ -43,7 +46,17 @@ impl Budget {
             time: orders.budget_time,
             started: Instant::now(),
             stop,
+            halted: OnceLock::new(),
         }
+    }
+
+    /// Ends the run as if a limit were reached; the first reason counts.
+    pub(super) fn halt(&self, why: String) {
+        self.halted.get_or_init(|| why);
+    }
+
+    pub(super) fn halted(&self) -> Option<&str> {
+        self.halted.get().map(String::as_str)
     }
 
     /// Charges what an answer cost: its usage in promptfoo's words, and its price.
@@ -158,6 +171,9 @@ impl Budget {
 
     /// The limit that was reached, if any.
     pub(super) fn why(&self) -> Option<String> {
+        if let Some(why) = self.halted() {
+            return Some(why.to_owned());
+        }
         if self.most.is_some_and(|most| self.calls() >= most) {
             return Some(format!("call limit of {} reached (--budget-calls)", self.calls()));
         }

@@ -62,7 +62,7 @@ impl Executor<'_> {
             if questions.is_empty() || self.budget.is_spent() {
                 continue;
             }
-            let asker = Asker { answer_sources, target: None };
+            let asker = Asker { answer_sources, target: None, repetition: 0 };
             let before = tried[at].evidence.answers.len();
             asker.ask(&questions, &mut tried[at].evidence).await;
             for record in &tried[at].evidence.answers[before..] {

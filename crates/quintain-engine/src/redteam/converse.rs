@@ -6,7 +6,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use quintain_content::text::refusal::is_refusal;
 use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::probe::Step;
-use quintain_evidence::question::{Answer, Message, Question, Reaction, Reply};
+use quintain_evidence::question::{Answer, Question, Reaction, TurnMessage, TurnReply};
 use quintain_redteam::attack::{Attempt, Chat, Hostile};
 use quintain_redteam::attacks::disclosed;
 use quintain_redteam::orders::model_name;
@@ -59,7 +59,7 @@ impl Executor<'_> {
             attempt,
             turns: Mutex::default(),
         };
-        let asker = Asker { answer_sources, target: Some(&partner) };
+        let asker = Asker { answer_sources, target: Some(&partner), repetition: 0 };
         let done = asker.run_rounds(&[conversation], &mut evidence).await.pop();
         self.charge_answers(&evidence);
         self.note_fallbacks(tactic.id(), talk.adversary(self.orders.model.as_ref()), &evidence);
@@ -104,8 +104,11 @@ impl Executor<'_> {
         }
     }
 
-    /// Charges the budget for what a reply cost.
+    /// Charges the budget for what a reply cost, and ends the run if the target does not work any more.
     fn charge(&self, exchange: &Exchange) {
+        if let Some(why) = self.speaker.outage.record(exchange) {
+            self.budget.halt(why);
+        }
         if let Outcome::Reply(reply) = &exchange.outcome {
             self.budget.spend(reply.get("tokenUsage"), reply.get("cost").and_then(Value::as_f64));
         }
@@ -165,7 +168,7 @@ impl Partner<'_> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn reply(&self, message: &Message) -> Answer {
+    async fn reply(&self, message: &TurnMessage) -> Answer {
         let budget = self.executor.budget;
         let number = self.turns().len();
         // The budget is charged for the first message when the attempt starts.
@@ -193,10 +196,12 @@ impl Partner<'_> {
             self.turns().push(Turn { after, said, reply: String::new(), session, exchange });
             return Answer::Failed(why);
         };
-        let reaction = reaction(self.attempt, &message.text, &text);
+        let mut said = self.turns().iter().map(|turn| turn.said.clone()).collect::<Vec<_>>();
+        said.push(message.text.clone());
+        let reaction = reaction(self.attempt, &said.join("\n"), &text);
         let (after, said) = (message.after, message.text.clone());
         self.turns().push(Turn { after, said, reply: text.clone(), session, exchange });
-        Answer::Reply(Reply { text, reaction })
+        Answer::Reply(TurnReply { text, reaction })
     }
 }
 
@@ -205,12 +210,13 @@ impl AskTarget for Partner<'_> {
         async { Err("the target takes text, not calls".to_owned()) }.boxed()
     }
 
-    fn say<'f>(&'f self, message: &'f Message) -> BoxFuture<'f, Answer> {
+    fn say<'f>(&'f self, message: &'f TurnMessage) -> BoxFuture<'f, Answer> {
         self.reply(message).boxed()
     }
 }
 
-/// How the target reacted: by what the attempt looks for, or else by its words.
+/// How the target reacted: by what the attempt looks for, or else by its words. A text that was said before, perhaps by a
+/// model that leads the conversation, is an echo.
 fn reaction(attempt: &Attempt, said: &str, reply: &str) -> Reaction {
     let sought = &attempt.role;
     let is_shown = !sought.is_empty()

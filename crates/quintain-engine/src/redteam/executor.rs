@@ -120,6 +120,10 @@ impl Executor<'_> {
         if hits.is_empty() && outcome.crash.is_none() {
             outcome.state = if !is_possible {
                 TrialState::NotSent
+            } else if plugin.attack.is_undecided(&trial) {
+                let what = format!("part of {}", plugin.attack.meta().id);
+                self.speaker.note(what, "the judge gave no verdict about any attempt".to_owned());
+                TrialState::Unanswered
             } else if trial.is_answered() {
                 TrialState::Answered
             } else {

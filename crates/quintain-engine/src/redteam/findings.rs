@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use quintain_evidence::connection::Launch;
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::finding::{
-    ATTACK_SUMMARY, Finding, Place, Proof, SENT_PROMPT, Severity, fingerprint,
+    ATTACK_SUMMARY, Finding, FindingProof, Place, SENT_PROMPT, Severity, fingerprint,
 };
 use quintain_evidence::probe::Step;
 use quintain_evidence::trial_record::{TrialKey, TrialRecord};
-use quintain_redteam::attack::{AnyAttack, Hit, Tried};
+use quintain_redteam::attack::{AnyAttack, Chat, Hit, Hostile, Tried};
 use quintain_redteam::attacks::{self, CRASH_ATTACK, CRASH_FAULT};
 use quintain_redteam::orders::{Orders, PluginOrder};
 
@@ -151,7 +151,7 @@ impl<'a> FindingWriter<'a> {
         let last = tried.last();
         let steps: Vec<Step> =
             last.map(|one| one.attempt.action.steps().to_vec()).unwrap_or_default();
-        let proof = Proof {
+        let proof = FindingProof {
             form: last.map_or_else(|| "as listed".to_owned(), |one| one.attempt.form.clone()),
             what: hit.what.clone(),
             payload: last.and_then(|one| one.attempt.payload.clone()),
@@ -171,7 +171,12 @@ impl<'a> FindingWriter<'a> {
         let strategy = last.and_then(|one| strategy_of(orders, one.attempt.set));
         let about = || (ATTACK_SUMMARY.to_owned(), plugin.attack.meta().summary.into());
         let summary = plugin.attack.is_defined().then(about);
-        let sent = last.filter(|one| one.attempt.action.chat().is_some());
+        // A prompt that only shows the effect of another conversation, or of what the target remembers, shows nothing alone.
+        let is_whole = |chat: &Chat| {
+            let is_remembered = orders.prompts.is_stateful && chat.messages.len() > 1;
+            chat.hostile != Hostile::Nothing && !is_remembered
+        };
+        let sent = last.filter(|one| one.attempt.action.chat().is_some_and(is_whole));
         let sent = sent.and_then(|one| one.last()?.sent.get("prompt").cloned());
         let sent = sent.map(|prompt| (SENT_PROMPT.to_owned(), prompt));
         let mut finding = Finding {

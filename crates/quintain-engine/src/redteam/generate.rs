@@ -14,7 +14,7 @@ use serde_json::Map;
 
 use super::clock::Clock;
 use super::gate::Gate;
-use super::plan::{Plan, Planned};
+use super::plan::{AttackPlan, PlannedTrial};
 use super::setup::Setup;
 use super::speaker::Speaker;
 use super::text::TextSender;
@@ -39,7 +39,7 @@ pub async fn generate(
     let setup = Setup::prepare(redteam_run, None).await?;
     let surveyed = Surveyed::of(&setup, redteam_run, &mut Clock::new(), listen).await?;
     let view = surveyed.view();
-    let plan = Plan::of(redteam_run.orders, &view);
+    let plan = AttackPlan::of(redteam_run.orders, &view);
     let mut executor = surveyed.executor(redteam_run, &setup, &view, Speaker::of(redteam_run));
     // Marks in a file are not secret anyway, and the same seed must generate the same tests.
     executor.trial_plan.marks = MarkKey::of_seed(redteam_run.orders.seed);
@@ -108,7 +108,7 @@ pub async fn generate(
 /// The tests of a target that takes text: prompts whose success the reply alone shows.
 fn of_prompts(
     plugin: &PluginOrder,
-    planned: &Planned,
+    planned: &PlannedTrial,
     trial_plan: &TrialPlan<'_>,
     sender: &TextSender<'_>,
 ) -> Vec<TestDraft> {

@@ -17,13 +17,13 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_HEADERS: usize = 32;
 
 /// The open listener. Dropping it closes the port.
-pub(super) struct Listener {
+pub(super) struct OpenListener {
     pub(super) address: attack::Listener,
     seen: Arc<Mutex<Vec<Observation>>>,
     task: AbortHandle,
 }
 
-impl Listener {
+impl OpenListener {
     /// Listens on this address. Port 0 means any free port.
     pub(super) async fn open(host: &str, port: u16) -> io::Result<Self> {
         let socket = TcpListener::bind((host, port)).await?;
@@ -53,7 +53,7 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for OpenListener {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -126,7 +126,7 @@ async fn serve(
 mod tests {
     use super::*;
 
-    async fn ask(listener: &Listener, line: &str) -> String {
+    async fn ask(listener: &OpenListener, line: &str) -> String {
         let address = (listener.address.host.as_str(), listener.address.port);
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(line.as_bytes()).await.unwrap();
@@ -137,7 +137,7 @@ mod tests {
 
     #[tokio::test]
     async fn connections_are_written_down_and_redirected() {
-        let listener = Listener::open("127.0.0.1", 0).await.unwrap();
+        let listener = OpenListener::open("127.0.0.1", 0).await.unwrap();
         let answer = ask(&listener, "GET /redirect/abc HTTP/1.1\r\nHost: x\r\n\r\n").await;
         assert!(answer.starts_with("HTTP/1.1 302"), "{answer}");
         assert!(answer.contains("/abc\r\n"), "{answer}");

@@ -15,6 +15,7 @@ mod identity_sessions;
 mod learn;
 mod listener;
 mod observer;
+mod outage;
 mod own_credentials;
 mod own_objects;
 mod plan;
@@ -70,7 +71,7 @@ use canary_files::PlantedFiles;
 use clock::Clock;
 use executor::Executor;
 use findings::{FindingWriter, crash_order};
-use plan::{Plan, Planned};
+use plan::{AttackPlan, PlannedTrial};
 use setup::Setup;
 use speaker::Speaker;
 use survey::Surveyed;
@@ -179,7 +180,7 @@ pub async fn execute(
     let orders = proposals.over(redteam_run.orders);
     let redteam_run = &RedteamRun { orders: &orders, ..*redteam_run };
     let view = surveyed.view();
-    let mut plan = Plan::of(redteam_run.orders, &view);
+    let mut plan = AttackPlan::of(redteam_run.orders, &view);
     if let Some(at) = plan.place_of(redteam_run.orders, own_credentials::ATTACK) {
         let redactor = &redteam_run.world.redactor;
         let shown = own_credentials::in_surfaces(&surveyed.surfaces, redactor);
@@ -274,7 +275,7 @@ struct AttackPhase<'a> {
 
 impl AttackPhase<'_> {
     /// Counts the trials of the interrupted run and removes them from the plan.
-    async fn load_previous(&mut self, plan: &mut Plan) -> Result<(), StoreError> {
+    async fn load_previous(&mut self, plan: &mut AttackPlan) -> Result<(), StoreError> {
         let kept = match self.redteam_run.previous {
             Some(previous) => {
                 plan.without(&previous.done());
@@ -297,12 +298,12 @@ impl AttackPhase<'_> {
         Ok(())
     }
 
-    async fn run_waves(&mut self, plan: &mut Plan, executor: &Executor<'_>) {
+    async fn run_waves(&mut self, plan: &mut AttackPlan, executor: &Executor<'_>) {
         let concurrency = self.redteam_run.orders.concurrency.max(1);
         for wave in std::mem::take(&mut plan.waves) {
             let concurrency = if wave.quiet { 1 } else { concurrency };
-            let trials = stream::iter(wave.trials).map(async |planned: Planned| {
-                let Planned { plugin, aim, scope, key, .. } = planned;
+            let trials = stream::iter(wave.trials).map(async |planned: PlannedTrial| {
+                let PlannedTrial { plugin, aim, scope, key, .. } = planned;
                 (key, executor.run_trial(plugin, aim, scope).await)
             });
             let mut trials = std::pin::pin!(trials.buffer_unordered(concurrency));
@@ -420,7 +421,9 @@ impl AttackPhase<'_> {
         let orders = self.redteam_run.orders;
         let mut summary = self.tally.finish(started.elapsed(), self.interrupted);
         let knowledge = &surveyed.knowledge;
-        let unreachable = surveyed.unlisted_tools().or_else(|| match self.counts.answers() {
+        let halted = setup.budget.halted().map(str::to_owned);
+        let unreachable = surveyed.unlisted_tools().or(halted);
+        let unreachable = unreachable.or_else(|| match self.counts.answers() {
             (0, 1..) => Some("the target answered no attack".to_owned()),
             _ if is_gone => Some("the target stopped answering during the attack".to_owned()),
             _ => None,

@@ -6,7 +6,7 @@ use quintain_evidence::evidence::Observation;
 use quintain_redteam::attack::Nonce;
 
 use super::canary_files::PlantedFiles;
-use super::listener::Listener;
+use super::listener::OpenListener;
 use super::shims::{ShimFolder, Shims};
 
 /// Maximum number of stored observations, to limit memory.
@@ -14,7 +14,7 @@ const MAX_KEPT: usize = 10_000;
 
 /// All sources of observations.
 pub(super) struct Observer {
-    pub(super) listener: Option<Listener>,
+    pub(super) listener: Option<OpenListener>,
     watched: Mutex<Watched>,
 }
 
@@ -29,7 +29,7 @@ impl Observer {
     pub(super) fn new(
         planted: Option<PlantedFiles>,
         shims: Option<Shims>,
-        listener: Option<Listener>,
+        listener: Option<OpenListener>,
     ) -> Self {
         let watched = Watched { planted, shims, seen: Vec::new() };
         Self { listener, watched: Mutex::new(watched) }
@@ -41,7 +41,7 @@ impl Observer {
         let Watched { planted, shims, seen } = &mut *watched;
         seen.extend(planted.iter_mut().flat_map(PlantedFiles::look));
         seen.extend(shims.iter_mut().flat_map(Shims::look));
-        seen.extend(self.listener.iter().flat_map(Listener::look));
+        seen.extend(self.listener.iter().flat_map(OpenListener::look));
         seen.truncate(MAX_KEPT);
     }
 

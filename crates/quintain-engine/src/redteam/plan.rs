@@ -13,7 +13,7 @@ use quintain_redteam::suits::Receiver;
 use super::scope::Scope;
 
 /// A planned trial: one attack at one aim.
-pub(super) struct Planned {
+pub(super) struct PlannedTrial {
     /// Position in the attack's order of aims, most promising first.
     rank: usize,
     pub(super) plugin: usize,
@@ -26,12 +26,12 @@ pub(super) struct Planned {
 #[derive(Default)]
 pub(super) struct Wave {
     pub(super) quiet: bool,
-    pub(super) trials: Vec<Planned>,
+    pub(super) trials: Vec<PlannedTrial>,
 }
 
 /// All planned trials.
 #[derive(Default)]
-pub(super) struct Plan {
+pub(super) struct AttackPlan {
     /// Trials in waves. Attacks that may crash the target come last, so that they do not disturb others.
     pub(super) waves: [Wave; 4],
     /// Hits in the surface alone.
@@ -39,7 +39,7 @@ pub(super) struct Plan {
     pub(super) not_run: Vec<NotRun>,
 }
 
-impl Plan {
+impl AttackPlan {
     pub(super) fn of(orders: &Orders, view: &TargetView<'_>) -> Self {
         let mut plan = Self::default();
         for (at, plugin) in orders.plugins.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Plan {
                 let nth = seen.entry(place.clone()).or_default();
                 *nth += 1;
                 let key = TrialKey { attack: what.clone(), place, nth: *nth - 1 };
-                Planned { rank, plugin: at, aim: Arc::new(aim), scope, key }
+                PlannedTrial { rank, plugin: at, aim: Arc::new(aim), scope, key }
             }));
         }
         // The most promising aims of all attacks come first, so that a small budget covers every attack. Further

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use quintain_evidence::connection::{Launch, McpTarget};
-use quintain_evidence::redteam_report::{Change, FileChange};
+use quintain_evidence::redteam_report::{FileChange, FileChangeKind};
 
 use super::watched_paths::{WatchedPath, watched_paths};
 use crate::world::World;
@@ -117,10 +117,10 @@ impl FileSnapshot {
         let mut changes = Vec::new();
         for (path, before) in &self.known {
             let change = match now.get(path) {
-                None if path.symlink_metadata().is_ok() => Change::Modified,
-                None => Change::Deleted,
+                None if path.symlink_metadata().is_ok() => FileChangeKind::Modified,
+                None => FileChangeKind::Deleted,
                 Some(found) if is_same(before, path, found) => continue,
-                Some(_) => Change::Modified,
+                Some(_) => FileChangeKind::Modified,
             };
             if ours.contains(path) {
                 continue;
@@ -134,7 +134,7 @@ impl FileSnapshot {
         let fresh = fresh.filter(|path| !ours.contains(*path));
         changes.extend(fresh.map(|path| FileChange {
             path: path.clone(),
-            change: Change::Created,
+            change: FileChangeKind::Created,
             restored: false,
         }));
         changes.truncate(MAX_TOLD);
@@ -226,16 +226,16 @@ mod tests {
         fs::remove_file(at("own/b")).unwrap();
         fs::write(at("own/new"), "x").unwrap();
         fs::write(at("root/x"), "mine, and longer").unwrap();
-        let told = |changes: &[FileChange]| -> Vec<(PathBuf, Change, bool)> {
+        let told = |changes: &[FileChange]| -> Vec<(PathBuf, FileChangeKind, bool)> {
             changes.iter().map(|one| (one.path.clone(), one.change, one.restored)).collect()
         };
         assert_eq!(
             told(&taken.restore()),
             [
-                (at("own/a"), Change::Modified, true),
-                (at("own/b"), Change::Deleted, true),
-                (at("root/x"), Change::Modified, false),
-                (at("own/new"), Change::Created, false),
+                (at("own/a"), FileChangeKind::Modified, true),
+                (at("own/b"), FileChangeKind::Deleted, true),
+                (at("root/x"), FileChangeKind::Modified, false),
+                (at("own/new"), FileChangeKind::Created, false),
             ]
         );
         for name in ["own/a", "own/b", "own/same"] {

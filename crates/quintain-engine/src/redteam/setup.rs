@@ -21,7 +21,7 @@ use super::clock::Clock;
 use super::gate::Gate;
 use super::identity_sessions::{IdentitySessions, with_env};
 use super::learn::{LearnContext, SHARE, broken_off, learn};
-use super::listener::Listener;
+use super::listener::OpenListener;
 use super::observer::Observer;
 use super::previous::StoredKnowledge;
 use super::proposals::Proposals;
@@ -342,7 +342,7 @@ impl Setup {
 async fn opened(
     redteam_run: &RedteamRun<'_>,
     is_here: bool,
-) -> Result<Result<Option<Listener>, NotRun>, RedteamError> {
+) -> Result<Result<Option<OpenListener>, NotRun>, RedteamError> {
     let ordered = redteam_run.orders.listener.as_ref();
     let (host, port) = match ordered {
         Some((host, port)) => (host.as_str(), *port),
@@ -352,7 +352,7 @@ async fn opened(
     let address = if port == 0 { host.to_owned() } else { format!("{host}:{port}") };
     let destinations = redteam_run.world.policy.destinations();
     if destinations.check_pair(host, port).is_ok() {
-        let opened = Listener::open(host, port).await.map(Some);
+        let opened = OpenListener::open(host, port).await.map(Some);
         return Ok(
             opened.map_err(|error| left_out(format!("cannot listen on `{address}`: {error}")))
         );

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use quintain_evidence::redteam_report::NotRun;
 
 use super::RedteamRun;
+use super::outage::Outage;
 use super::text::TextSender;
 use crate::external_services::ExternalServices;
 use crate::inquiry::{AnswerSources, AskMode};
@@ -18,6 +19,7 @@ pub(super) struct Speaker<'a> {
     /// None without the consent of the user.
     pub(super) answer_sources: Option<AnswerSources<'a>>,
     notes: Mutex<BTreeSet<(String, String)>>,
+    pub(super) outage: Outage,
 }
 
 impl<'a> Speaker<'a> {
@@ -27,6 +29,7 @@ impl<'a> Speaker<'a> {
             sender: text_target.map(|target| TextSender::of(target, redteam_run.orders)),
             answer_sources: answer_sources(redteam_run),
             notes: Mutex::default(),
+            outage: Outage::default(),
         }
     }
 

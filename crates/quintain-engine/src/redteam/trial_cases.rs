@@ -122,19 +122,12 @@ impl TrialCases {
             Some(last) if is_prompt(last) => text_response(last),
             Some(_) => Response::of_mcp(&evidence),
         };
+        let prompt = PromptText { raw: prompt, label: id.to_owned() };
         let latency = evidence.exchanges.iter().map(|one| one.took.as_secs_f64() * 1e3).sum();
         CaseResult {
-            ordinal,
-            test_idx: ordinal,
-            group: ordinal,
-            prompt_idx: 0,
-            repeat: 0,
-            target: self.target.clone(),
-            prompt: PromptText { raw: prompt, label: id.to_owned() },
             description: Some(format!("{id} at {place}")),
             test: json!({"vars": vars, "assert": [assertion.clone()], "metadata": metadata}),
             vars,
-            place: None,
             status,
             score,
             named_scores: named.clone(),
@@ -151,7 +144,7 @@ impl TrialCases {
             error: (!passed).then_some(reason),
             latency_ms: latency,
             attempts: 1,
-            graded: None,
+            ..CaseResult::blank(ordinal, self.target.clone(), prompt)
         }
     }
 }

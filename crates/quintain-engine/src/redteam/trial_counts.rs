@@ -13,7 +13,7 @@ use quintain_redteam::orders::Orders;
 use quintain_redteam::summary::{described, interval};
 
 use super::findings::{Findings, crash_order};
-use super::plan::{Plan, is_able};
+use super::plan::{AttackPlan, is_able};
 use super::prompt_counts::pass_at;
 
 /// Counts trials, new ones and those of the interrupted run alike.
@@ -51,7 +51,7 @@ impl TrialCounts {
     }
 
     /// Adds the trials that are planned. Each finished one is removed again.
-    pub(super) fn plan(&mut self, plan: &Plan) {
+    pub(super) fn plan(&mut self, plan: &AttackPlan) {
         for planned in plan.waves.iter().flat_map(|wave| &wave.trials) {
             self.attack(&planned.key.attack).left_out += 1;
         }

@@ -15,7 +15,7 @@ use quintain_redteam::attack::{
 use quintain_redteam::orders::{Orders, PluginOrder};
 use quintain_redteam::strategies::{Reach, Receiver, StrategyKind, Tactic};
 
-use super::plan::Planned;
+use super::plan::PlannedTrial;
 use super::scope::Scope;
 
 /// Maximum number of versions of one attempt that a strategy may add.
@@ -149,14 +149,14 @@ impl TrialPlan<'_> {
     /// note about this for the report.
     pub(super) fn reduce_forms(
         &mut self,
-        planned: &[Planned],
+        planned: &[PlannedTrial],
         per_call: Duration,
         left: Duration,
     ) -> Option<NotRun> {
         if per_call < SLOW || planned.is_empty() {
             return None;
         }
-        let count = |one: &Planned| {
+        let count = |one: &PlannedTrial| {
             self.attempts(&self.orders.plugins[one.plugin], &one.aim, 0, one.scope).len()
         };
         // Estimate the number of attempts from a sample.

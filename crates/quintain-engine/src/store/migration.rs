@@ -6,7 +6,7 @@ use sqlx::Connection as _;
 
 use super::findings::FindingRow;
 use super::pack::{self, Packed, Packer};
-use super::schema::{FOURTH, TABLES, THIRD, VERSION, run, version};
+use super::schema::{FIFTH, FOURTH, TABLES, THIRD, VERSION, run, version};
 use super::sqlite::{BEGIN, Connection};
 use super::{RunEnd, RunState, index, sql};
 
@@ -86,7 +86,7 @@ pub(super) async fn migrate(
             migrating(count(&mut transaction, version).await?);
             from_version(&mut transaction, version).await?;
         }
-        None => run(&mut transaction, &[TABLES, THIRD, FOURTH]).await?,
+        None => run(&mut transaction, &[TABLES, THIRD, FOURTH, FIFTH]).await?,
     }
     sqlx::query(sql::SET_VERSION).bind(VERSION).execute(&mut *transaction).await?;
     transaction.commit().await
@@ -104,10 +104,13 @@ async fn from_version(connection: &mut Connection, version: i64) -> sqlx::Result
     }
     if version < 3 {
         run(connection, &[RENAME, THIRD, FOURTH]).await?;
-    } else {
+    } else if version < 4 {
         run(connection, &[REPLACE, FOURTH, REFILL]).await?;
     }
-    split_summaries(connection).await
+    if version < 4 {
+        split_summaries(connection).await?;
+    }
+    run(connection, &[FIFTH]).await
 }
 
 /// Moves counts and findings of each run from its summary into columns and rows; summaries of version 3 have no findings

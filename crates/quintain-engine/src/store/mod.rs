@@ -4,6 +4,7 @@
 mod case_row;
 mod cases;
 mod commit;
+mod entities;
 mod error;
 mod event_log;
 mod findings;
@@ -31,6 +32,7 @@ use sqlx::Connection as _;
 
 pub use case_row::Finished;
 pub use cases::Cases;
+pub use entities::{Entity, EntityKind, NewEntity};
 pub use error::StoreError;
 pub use event_log::EventLog;
 pub use findings::{FindingLine, Findings};

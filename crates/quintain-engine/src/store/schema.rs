@@ -4,7 +4,7 @@ use super::sql;
 use super::sqlite::{Connection, is_missing_table};
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// The tables of a new file. Lists read `runs`, so it has no large columns: those are in `run_details`.
 pub(super) const TABLES: &[&str] = &[
@@ -149,6 +149,21 @@ pub(super) const FOURTH: &[&str] = &[
         PRIMARY KEY (run, ordinal, metric)
     )",
 ];
+
+/// What version 5 adds, to new files and to older ones: what the owners of a server configured.
+pub(super) const FIFTH: &[&str] = &["CREATE TABLE entities (
+        owner TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        version BIGINT NOT NULL,
+        size BIGINT NOT NULL,
+        body BYTEA NOT NULL,
+        created TEXT NOT NULL,
+        updated TEXT NOT NULL,
+        PRIMARY KEY (owner, kind, id),
+        UNIQUE (owner, kind, name)
+    )"];
 
 /// The version of the file; `None` if it is empty.
 pub(super) async fn version(connection: &mut Connection) -> sqlx::Result<Option<i64>> {

@@ -186,4 +186,19 @@ statements! {
     DELETE_EVENTS = "DELETE FROM events WHERE run = $1";
     EVENTS = "SELECT sequence, content FROM events WHERE run = $1 AND sequence > $2
         ORDER BY sequence LIMIT $3";
+
+    // What owners configured. Every statement names the owner.
+    INSERT_ENTITY = "INSERT INTO entities (owner, kind, id, name, version, size, body, created, updated)
+        VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $7) ON CONFLICT DO NOTHING";
+    /// Changes no row if somebody else changed it since it was read.
+    UPDATE_ENTITY = "UPDATE entities SET name = $4, version = version + 1, size = $5, body = $6, updated = $7
+        WHERE owner = $1 AND kind = $2 AND id = $3 AND version = $8";
+    DELETE_ENTITY = "DELETE FROM entities WHERE owner = $1 AND kind = $2 AND id = $3";
+    ENTITY = "SELECT id, name, version, body, created, updated FROM entities
+        WHERE owner = $1 AND kind = $2 AND id = $3";
+    ENTITY_OF_NAME = "SELECT id, name, version, body, created, updated FROM entities
+        WHERE owner = $1 AND kind = $2 AND name = $3";
+    ENTITIES = "SELECT id, name, version, body, created, updated FROM entities
+        WHERE owner = $1 AND kind = $2 ORDER BY id";
+    STORED_BYTES = "SELECT CAST(COALESCE(sum(size), 0) AS BIGINT) FROM entities WHERE owner = $1";
 }

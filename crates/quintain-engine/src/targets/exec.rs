@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Ask, Asked, Sender, Told};
 use crate::external_services::ExternalServices;
-use crate::process::{Argument, Program, RunError, run};
+use crate::process::{Argument, ProcessError, Program, run};
 
 const METHOD: &str = "exec";
 /// Environment variables with the unmasked prompt, options and context.
@@ -53,11 +53,11 @@ impl Sender for ExecKind {
             Err(error) => {
                 let response = Response::failed(format!("`{}`: {error}", exec.command));
                 let outcome = match error {
-                    RunError::Start { .. } => {
+                    ProcessError::Start { .. } => {
                         return Told::refused(METHOD, sent, error.to_string());
                     }
-                    RunError::TimedOut { limit } => Outcome::TimedOut { after: limit },
-                    RunError::TooMuch { .. } | RunError::Broken(_) => {
+                    ProcessError::TimedOut { limit } => Outcome::TimedOut { after: limit },
+                    ProcessError::TooMuch { .. } | ProcessError::Broken(_) => {
                         Outcome::Garbled { why: error.to_string(), bytes: Vec::new() }
                     }
                 };

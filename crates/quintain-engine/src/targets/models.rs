@@ -30,14 +30,18 @@ impl Sender for ModelKind {
         request.overrides = overrides(ask.options);
         // A repetition is a request of its own, not a cached answer.
         let repetition = ask.vars.get("__repeatIndex").and_then(Value::as_u64);
-        request.sample = repetition.and_then(|number| number.try_into().ok()).unwrap_or_default();
+        request.repetition =
+            repetition.and_then(|number| number.try_into().ok()).unwrap_or_default();
         match model.chat(&request).await {
             Ok(completion) => {
                 let outcome = Outcome::Reply(completion.raw.response.clone());
                 let sent = completion.raw.request.clone();
                 Told { method: METHOD, sent, outcome, response: response_of(completion) }
             }
-            Err(error) => failed(sent, &error),
+            Err(error) => {
+                outside.models.failed(&model, &error);
+                failed(sent, &error)
+            }
         }
     }
 }
@@ -49,6 +53,7 @@ fn failed(sent: Value, error: &ModelError) -> Told {
         ModelError::Config(_) | ModelError::NotAllowed(_) | ModelError::Unsupported(_) => {
             return Told::refused(METHOD, sent, error.to_string());
         }
+        ModelError::Unreachable(_) => Outcome::Closed { why: error.to_string() },
         _ => Outcome::Garbled { why: error.to_string(), bytes: Vec::new() },
     };
     Told { method: METHOD, sent, outcome, response }

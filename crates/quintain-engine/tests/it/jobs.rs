@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quintain_engine::jobs::{
-    EvalWork, Jobs, Listener, OrderRequest, RedteamWork, Resume, RunHandle, RunOutcome, RunRequest,
-    TargetRequest, Work,
+    EvalWork, EventListener, Jobs, OrderRequest, RedteamWork, Resume, RunHandle, RunOutcome,
+    RunRequest, TargetRequest, Work,
 };
 use quintain_engine::policy::Policy;
 use quintain_engine::store::{RunEnd, RunFilter, RunState, SuiteText};
@@ -51,12 +51,12 @@ for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
 "#;
 
-struct Place {
+struct Fixture {
     folder: TempDir,
     store: Store,
 }
 
-impl Place {
+impl Fixture {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("server.py"), SERVER).unwrap();
@@ -161,7 +161,7 @@ async fn cancelled(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_ends_within_a_second_in_every_phase_with_a_partial_result() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let phases = [Phase::Survey, Phase::Learn, Phase::Attack, Phase::Confirm, Phase::Report];
     for (at, phase) in phases.into_iter().enumerate() {
         let request = place.redteam(&format!("redteam-{at}"), "0.2");
@@ -187,7 +187,7 @@ async fn a_job_ends_within_a_second_in_every_phase_with_a_partial_result() {
 }
 
 /// Everything that a listener gets.
-async fn heard(mut listener: Listener) -> Vec<RunEvent> {
+async fn heard(mut listener: EventListener) -> Vec<RunEvent> {
     let mut events = Vec::new();
     while let Some(event) = listener.next().await.unwrap() {
         events.push(event);
@@ -197,7 +197,7 @@ async fn heard(mut listener: Listener) -> Vec<RunEvent> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn listeners_get_every_event_once_however_late_they_come() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     for request in [place.eval("eval-l", "0.005", 60), place.redteam("redteam-l", "0")] {
         let (id, jobs) = (request.id.clone(), place.jobs());
         let mut handle = jobs.submit(request, &mut |_| {}).await.unwrap();
@@ -240,7 +240,7 @@ async fn three_jobs_that_are_killed() {
     let folder = std::path::PathBuf::from(std::env::var("QUINTAIN_TEST_FOLDER").unwrap());
     let store = Store::open(&folder.join("state")).await.unwrap();
     let world = World { state_dir: Some(folder.join("state")), ..world() };
-    let place = Place { folder: TempDir::with_prefix("unused").unwrap(), store };
+    let place = Fixture { folder: TempDir::with_prefix("unused").unwrap(), store };
     std::fs::write(place.folder.path().join("server.py"), SERVER).unwrap();
     let jobs = Jobs::new(world, Arc::new(Disk), Some(place.store.clone()));
     let requests = [
@@ -258,7 +258,7 @@ async fn three_jobs_that_are_killed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killing_the_process_leaves_three_runs_that_can_be_resumed() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let mut child = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "jobs::three_jobs_that_are_killed"])
         .env("QUINTAIN_TEST_FOLDER", place.folder.path())
@@ -302,7 +302,7 @@ async fn killing_the_process_leaves_three_runs_that_can_be_resumed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_beyond_the_limit_wait_and_can_be_cancelled_while_they_do() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let jobs = place.jobs().with_limit(1);
     let submit = async |request| jobs.submit(request, &mut |_| {}).await.unwrap();
     let first = submit(place.eval("eval-1", "0.05", 20)).await;
@@ -324,7 +324,7 @@ async fn jobs_beyond_the_limit_wait_and_can_be_cancelled_while_they_do() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_target_that_cannot_be_opened_leaves_no_run() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let mut request = place.redteam("redteam-n", "0");
     if let Work::Redteam(work) = &mut request.work {
         work.target.command = vec!["/nonexistent-program".to_owned()];
@@ -336,7 +336,7 @@ async fn a_target_that_cannot_be_opened_leaves_no_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn code_of_the_suite_does_not_hold_up_the_run() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let mut request = place.eval("eval-j", "0", 2);
     if let Work::Eval(work) = &mut request.work {
         let text = work.suite[0].text.replace(
@@ -358,7 +358,7 @@ async fn code_of_the_suite_does_not_hold_up_the_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dropped_job_leaves_a_run_that_can_be_resumed_and_no_process() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let mut handle = place.start(place.eval("eval-y", "0.1", 30)).await;
     while let Some(event) = handle.next().await {
         if matches!(event.event, Event::Case(_)) {

@@ -136,10 +136,10 @@ struct Outcomes {
     only_after: u64,
 }
 
-type Outcome = Option<(bool, f64)>;
+type Scored = Option<(bool, f64)>;
 
 impl Outcomes {
-    fn add(&mut self, before: Outcome, after: Outcome) {
+    fn add(&mut self, before: Scored, after: Scored) {
         match (before, after) {
             (Some((passed, score)), Some((passes, scores))) => {
                 self.cases += 1;
@@ -197,7 +197,7 @@ fn compare_metrics(
     metrics: &mut BTreeMap<String, Outcomes>,
 ) {
     let outcome = |score: &MetricOutcome| Some((score.success?, score.score?));
-    let mut both: BTreeMap<&str, (Outcome, Outcome)> = BTreeMap::new();
+    let mut both: BTreeMap<&str, (Scored, Scored)> = BTreeMap::new();
     for score in &before.metrics {
         both.entry(&score.name).or_default().0 = outcome(score);
     }

@@ -18,7 +18,7 @@ fn repeated(name: &str, passed: u32, all: u32) -> Vec<Row> {
     (0..all).map(|repeat| Row { repeat, ..row(name, status(repeat)) }).collect()
 }
 
-fn names(changes: &[Change]) -> Vec<&str> {
+fn names(changes: &[CaseChange]) -> Vec<&str> {
     changes.iter().filter_map(|change| change.key.description.as_deref()).collect()
 }
 

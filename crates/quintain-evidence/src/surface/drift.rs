@@ -10,7 +10,7 @@ use super::lock::Section;
 
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct SurfaceChange {
     pub server: String,
     /// ``tool `pay` ``
     pub item: String,
@@ -19,12 +19,12 @@ pub struct Change {
 }
 
 /// All differences between two files of surfaces.
-pub fn drift(old: &Value, new: &Value) -> Vec<Change> {
+pub fn drift(old: &Value, new: &Value) -> Vec<SurfaceChange> {
     let mut changes = Vec::new();
     let (old, new) = (entries(old, "servers"), entries(new, "servers"));
     for server in keys(old, new) {
         let mut push = |item: String, what: String| {
-            changes.push(Change { server: server.clone(), item, what });
+            changes.push(SurfaceChange { server: server.clone(), item, what });
         };
         match (get(old, &server), get(new, &server)) {
             (None, Some(_)) => push("server".to_owned(), "was added".to_owned()),

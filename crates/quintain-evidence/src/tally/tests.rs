@@ -3,7 +3,6 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::event::Column;
-use crate::evidence::Evidence;
 use crate::response::Response;
 use crate::result::{Component, Grade, PromptText, TargetName};
 use crate::verdict::Verdict;
@@ -30,28 +29,19 @@ fn run(planned: usize) -> RunInfo {
 }
 
 fn case(test_idx: usize, repeat: u32, status: CaseStatus, output: &str) -> CaseResult {
+    let prompt = PromptText { raw: "x".into(), label: "{{a}}".into() };
     CaseResult {
-        ordinal: test_idx * 10 + repeat as usize,
         test_idx,
         group: test_idx,
-        prompt_idx: 0,
         repeat,
-        target: target(),
-        prompt: PromptText { raw: "x".into(), label: "{{a}}".into() },
         description: Some(format!("test {test_idx}")),
-        vars: serde_json::Map::default(),
         test: json!({}),
-        place: None,
         status,
         score: f64::from(u8::from(status == CaseStatus::Passed)),
-        named_scores: BTreeMap::new(),
         response: Response::text(output),
-        evidence: Evidence::default(),
-        grade: None,
-        error: None,
         latency_ms: 1.0,
         attempts: 1,
-        graded: None,
+        ..CaseResult::blank(test_idx * 10 + repeat as usize, target(), prompt)
     }
 }
 

@@ -214,6 +214,7 @@ mod tests {
             json!({"x": {"amount": 731.25}}),
             json!({"x": {"user": "5b1c9a3e-0000-4000-8000-1234567890ab"}}),
             json!({"x": {"phone": "+49 171 5551234"}}),
+            json!({"x": {"cursor": "b3f81c09"}}),
         ] {
             let found = pointers(
                 "Send 20 nuts from /srv/data/nuts.csv on 3 May 2026 to acme.example",
@@ -236,7 +237,7 @@ mod tests {
             json!({"sha": "a1b2c3d4e5f60718", "commit": "a1b2c3d"}),
             json!({"path": "/srv/data/nuts.csv"}),
             json!({"budget": "2500", "amount_cents": 4500, "duration_minutes": 30}),
-            json!({"limit": 25, "page_size": 100, "timeout_ms": 5000}),
+            json!({"limit": 25, "page_size": 100, "timeout_ms": 5000, "cursor": "0"}),
             json!({"body": "Any text with 12345 and ORD-1.", "query": "nuts 2024"}),
             json!({"when": 1_777_818_600}),
         ] {

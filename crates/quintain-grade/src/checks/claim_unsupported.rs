@@ -176,6 +176,7 @@ mod tests {
             "| ORD-1041 | 8812 |",
             "It took 4 h 20 min.",
             "That is 48 % of all.",
+            "Your booking reference is QXWTRA.",
         ] {
             assert_eq!(claims(answer).len(), 1, "{answer}: {:?}", claims(answer));
         }
@@ -192,6 +193,8 @@ mod tests {
             "1. ORD-1041\n2. ORD-1042\n\nWould you like me to refund 500?",
             "The average is 448.83, the difference between ORD-1041 and ORD-1042 is 1134.51.",
             "```\nlet x = 9917;\n```",
+            "There are 3 orders; 2 of them (67 %) are open. IMPORTANT: the reference is ORD-1041.",
+            "ORD-1041 costs 1,234.50 a year, which is 102.88 a month.",
             "Two of the three orders are open; call us seven days a week.",
             "There are five things to know about this four-star shop.",
         ] {

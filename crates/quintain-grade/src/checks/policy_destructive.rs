@@ -15,7 +15,7 @@ use super::{Checked, Fault, TraceCheck};
 use crate::consent::Conversation;
 use crate::policy::CallPolicy;
 use crate::view::{CallView, View};
-use crate::word_pattern::{Pattern, compile, is_match};
+use crate::word_pattern::{Test, compile_test, is_match};
 
 pub(super) struct PolicyDestructive;
 
@@ -50,8 +50,8 @@ Nothing that the user says is recorded.
 };
 
 /// Statements and commands that delete.
-static DELETES: Pattern = LazyLock::new(|| {
-    compile(
+static DELETES: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)^\s*(?:drop\s+(?:table|database|schema|view|index)|truncate\s+(?:table\s+)?\w|delete\s+from)\b|(?:^|[;&|]\s*)(?:sudo\s+)?(?:rm\s+-\w*[rf]|mkfs|shred\s|git\s+reset\s+--hard|git\s+push\s+(?:\S+\s+)*(?:--force|-f)\b)",
     )
 });

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::{Checked, Fault, TraceCheck};
 use crate::canonical::scalars;
+use crate::fast_hash::FastSet;
 use crate::policy::CallPolicy;
 use crate::view::{CallView, View};
 use crate::word_list;
@@ -56,7 +57,7 @@ const COMMON: &str = "about above after again against although always among anot
     there these thing things think those though through today together tomorrow under until using usually value values \
     version where whether which while whole within without would years";
 
-static COMMON_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| word_list::set(COMMON));
+static COMMON_SET: LazyLock<FastSet<&str>> = LazyLock::new(|| word_list::set(COMMON));
 
 impl TraceCheck for ResourceUnused {
     fn meta(&self) -> &'static Meta {

@@ -10,8 +10,23 @@ use quintain_judge::consultation::Questions;
 use super::{Graded, Grading};
 use crate::checks;
 use crate::metrics::{JudgeMode, MetricInput};
+use crate::policy::CallPolicy;
 use crate::selection::CaseSelection;
 use crate::view::View;
+
+/// What the checks say about a trace. They need nothing but the trace, so they can run in another thread.
+#[derive(Debug, Default)]
+pub struct CheckResults {
+    findings: Vec<TraceFinding>,
+    not_applicable: Vec<NotApplicable>,
+}
+
+impl CheckResults {
+    pub fn of(trace: &Trace, policy: &CallPolicy) -> Self {
+        let (findings, not_applicable) = checks::run(trace, policy);
+        Self { findings, not_applicable }
+    }
+}
 
 /// A trace that is being graded.
 pub struct GradingSession<'g, 't> {
@@ -39,18 +54,42 @@ impl<'g, 't> GradingSession<'g, 't> {
     pub fn new(grading: &'g Grading, trace: &'t Trace, mode: JudgeMode) -> Self {
         let view = View::new(trace);
         let (findings, not_applicable) = checks::run_on(&view, &grading.calls);
-        let mut session = Self {
+        let checked = CheckResults { findings, not_applicable };
+        let mut session = Self::begin(grading, trace, mode, checked, CaseSelection::of(&view));
+        session.advance(&view);
+        session
+    }
+
+    /// The same with checks that ran before.
+    pub fn checked(
+        grading: &'g Grading,
+        trace: &'t Trace,
+        mode: JudgeMode,
+        checked: CheckResults,
+    ) -> Self {
+        let view = View::new(trace);
+        let mut session = Self::begin(grading, trace, mode, checked, CaseSelection::of(&view));
+        session.advance(&view);
+        session
+    }
+
+    fn begin(
+        grading: &'g Grading,
+        trace: &'t Trace,
+        mode: JudgeMode,
+        checked: CheckResults,
+        selection: Option<CaseSelection>,
+    ) -> Self {
+        Self {
             grading,
             trace,
-            findings,
-            not_applicable,
-            selection: CaseSelection::of(&view),
+            findings: checked.findings,
+            not_applicable: checked.not_applicable,
+            selection,
             mode,
             metrics: grading.metrics.iter().map(|_| MetricState::default()).collect(),
             questions: Questions::default(),
-        };
-        session.advance(&view);
-        session
+        }
     }
 
     /// The questions of this round, each once; empty if every metric has its score.
@@ -100,6 +139,15 @@ impl<'g, 't> GradingSession<'g, 't> {
                 }
             }
         }
+    }
+
+    /// The questions of metrics that could not use the answers.
+    pub fn unusable(&self) -> Vec<Question> {
+        let failed = self
+            .metrics
+            .iter()
+            .filter(|state| state.score.as_ref().is_some_and(|score| score.error.is_some()));
+        failed.flat_map(|state| state.rounds.asked()).map(|(asked, _)| asked.clone()).collect()
     }
 
     /// The verdict. `name` is used if the trace has neither name nor id. Metrics that still ask count as failed.

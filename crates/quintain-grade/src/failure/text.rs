@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::subject::Subject;
-use crate::word_pattern::{Pattern, compile, is_match};
+use crate::word_pattern::{Pattern, Test, compile, compile_test, is_match};
 
 /// Characters of the first line that are looked at.
 const MAX_LINE: usize = 400;
@@ -29,14 +29,14 @@ static LABEL: Pattern = LazyLock::new(|| {
     ))
 });
 /// Words before "error" with which a text is about errors.
-static ABOUT: Pattern = LazyLock::new(|| {
-    compile(
+static ABOUT: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)\b(?:no|zero|any|all|without|last|latest|previous|recent|how|why|what|fix|fixed|fixing|found|common|every|each|if|about|margin|standard|mean|absolute|relative|squared|percent|percentage|rounding|measurement|typical|sampling|with|see|this|that|your|their|\d+)\b",
     )
 });
 /// Names of exceptions, and how programs die.
-static DEATH: Pattern = LazyLock::new(|| {
-    compile(concat!(
+static DEATH: Test = LazyLock::new(|| {
+    compile_test(concat!(
         r"^(?:(?:Uncaught|Unhandled)\s+(?:\w+\s+)?)?[A-Za-z_][\w.$]*(?:::\w+)*(?:Error|Exception|Fault)\b\s*(?:[:(\[]|$)",
         r"|^Traceback \(most recent call last\)|^panic:|^thread '[^']*' panicked|^Exception in thread",
         r"|^(?i:unhandled|uncaught)\s+(?i:exception|error|rejection)|^Segmentation fault|^fatal:\s|^FATAL\b:?\s",
@@ -47,22 +47,22 @@ static DEATH: Pattern = LazyLock::new(|| {
     ))
 });
 /// Codes of operating systems and protocols without other text.
-static CODE: Pattern = LazyLock::new(|| {
-    compile(concat!(
+static CODE: Test = LazyLock::new(|| {
+    compile_test(concat!(
         r"^E(?:NOENT|ACCES|PERM|XIST|EXIST|CONN[A-Z]+|TIMEDOUT|INVAL|ISDIR|NOTDIR|NOTEMPTY|BUSY|NOSPC|ROFS|PIPE|MFILE|HOSTUNREACH|NETUNREACH|ADDRINUSE|AGAIN)\b\s*(?:[:(]|$)",
         r"|^(?:SMTP|FTP|IMAP|LDAP|SIP|RPC|API|REST)\s+(?:error\s+)?[45]\d\d\b",
     ))
 });
 /// What a tool says about a change that it did not make.
-static UNDONE: Pattern = LazyLock::new(|| {
-    compile(concat!(
+static UNDONE: Test = LazyLock::new(|| {
+    compile_test(concat!(
         r"(?i)^(?:the\s+|your\s+|this\s+|that\s+)?(?:[\w'#.-]+\s+){1,4}?(?:was|were|has|have|could|is|are|can)(?:n['’]t|\s*not)\s+(?:been\s+|be\s+)?(?:\w{2,}ed|sent|made|set|paid|found|written)\b",
         r"|^invalid\s+[\w ]{1,40}[:.]|^nothing\s+(?:was|has\s+been)\s+\w+ed\b",
     ))
 });
 /// Titles of works begin like failures: "Failed to Launch (2006)".
-static TITLE: Pattern = LazyLock::new(|| {
-    compile(
+static TITLE: Test = LazyLock::new(|| {
+    compile_test(
         r"^(?:Failed|Failure|Unable|Cannot|Can't|Could)\b(?:\s+(?:[A-Z][\w'’:-]*|to|of|the|a|an|and|in|on|for|\(\d{4}\)))+\s*$",
     )
 });
@@ -73,8 +73,8 @@ static APOLOGY: Pattern = LazyLock::new(|| {
     )
 });
 /// What could not be done.
-static UNABLE: Pattern = LazyLock::new(|| {
-    compile(concat!(
+static UNABLE: Test = LazyLock::new(|| {
+    compile_test(concat!(
         r"(?i)^",
         r"(?:(?:i|we|it)\s+(?:was\s+|were\s+|am\s+|are\s+)?|(?:the\s+)?(?:server|service|request|tool|api|operation|command|system|backend|database|client)\s+(?:has\s+|was\s+|is\s+)?)?",
         r"(?:failed\s+(?:to|with|because|due|while|when|after|[:\-–—])|fail(?:ed|ure)\s*[:!]|failed[.!]?$",
@@ -82,8 +82,8 @@ static UNABLE: Pattern = LazyLock::new(|| {
     ))
 });
 /// What was tried, and how it ended.
-static ENDED: Pattern = LazyLock::new(|| {
-    compile(concat!(
+static ENDED: Test = LazyLock::new(|| {
+    compile_test(concat!(
         r"(?i)^(?:the\s+|your\s+)?(?:[\w'/-]+\s+){0,3}?",
         r"(?:request|operation|call|command|query|login|log-?in|sign-?in|authentication|authorization|connection|upload|download|transaction|payment",
         r"|execution|validation|search|lookup|update|creation|deletion|delivery|booking|reservation|transfer|import|export|insert|save|submission",
@@ -93,8 +93,8 @@ static ENDED: Pattern = LazyLock::new(|| {
     ))
 });
 /// Phrases of servers for a call that they refuse.
-static REFUSED: Pattern = LazyLock::new(|| {
-    compile(concat!(
+static REFUSED: Test = LazyLock::new(|| {
+    compile_test(concat!(
         r"(?i)^(?:unauthori[sz]ed|not\s+authori[sz]ed|not\s+authenticated|forbidden|authentication\s+(?:is\s+)?required|login\s+required",
         r"|invalid\s+(?:\w+\s+)?(?:api\s+key|token|credentials?|arguments?|params?|parameters?|inputs?|requests?|json|format|date|value|id|identifier|url|uri|path|syntax|query|name|type|number|email|address|file|option)\b",
         r"|missing\s+(?:required\s+)?(?:\w+\s+)?(?:parameters?|arguments?|fields?|api\s+key|token|credentials?|property|properties|inputs?|permissions?|headers?)\b|missing\s+required\b",
@@ -108,15 +108,15 @@ static REFUSED: Pattern = LazyLock::new(|| {
     ))
 });
 /// A sentence about a thing that is not there, or an input that is wrong.
-static ABSENT: Pattern = LazyLock::new(|| {
-    compile(concat!(
+static ABSENT: Test = LazyLock::new(|| {
+    compile_test(concat!(
         r"(?i)(?:\bnot\s+found|\bdoes\s+not\s+exist|\bdoesn't\s+exist|\bdoes\s+not\s+have\s+access|\bno\s+longer\s+exists|\bcommand\s+not\s+found|\bno\s+such\s+(?:file|directory|table|column|user|key|host)\b",
         r"|\bis\s+a\s+required\s+property|(?:parameter|argument|field|property|input|value|key|token)\b.{0,60}\b(?:is|are)\s+(?:required|missing|invalid|not\s+valid|not\s+allowed|not\s+supported))",
     ))
 });
 /// A status of HTTP with its phrase.
-static HTTP: Pattern = LazyLock::new(|| {
-    compile(concat!(
+static HTTP: Test = LazyLock::new(|| {
+    compile_test(concat!(
         r"(?i)^(?:http(?:/\d(?:\.\d)?)?\s*(?:error|status|code)?\s*(?:code)?\s*[:=]?\s*[45]\d\d\b",
         r"|(?:response\s+)?status(?:\s+code)?\s*[:=]?\s*[45]\d\d\b|error\s*[:=]?\s*[45]\d\d\b",
         r"|[45]\d\d\s*[:\-–—]?\s*(?:client\s+error|server\s+error|bad\s+request|unauthori[sz]ed|payment\s+required|forbidden|not\s+found|method\s+not\s+allowed|not\s+acceptable|request\s+time-?out|conflict|gone|precondition|payload\s+too\s+large|unsupported\s+media|unprocessable|too\s+many\s+requests|internal\s+server\s+error|not\s+implemented|bad\s+gateway|service\s+(?:temporarily\s+)?unavailable|gateway\s+time-?out)",
@@ -124,33 +124,33 @@ static HTTP: Pattern = LazyLock::new(|| {
     ))
 });
 /// The title of a page that a server shows instead of the content.
-static PAGE: Pattern = LazyLock::new(|| {
-    compile(
+static PAGE: Test = LazyLock::new(|| {
+    compile_test(
         r"(?is)^\s*(?:<!doctype\s+html|<html).{0,2000}?<(?:title|h1)[^>]*>\s*(?:(?:error\s*)?[45]\d\d\b|(?:page\s+)?not\s+found\s*<|access\s+denied|forbidden\s*<|bad\s+gateway|service\s+unavailable|internal\s+server\s+error)",
     )
 });
-static ELEMENT: Pattern = LazyLock::new(|| {
-    compile(
+static ELEMENT: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)^(?:<\?xml[^>]*>\s*)?<(?:\w+:)?(?:error|errors|fault|exception|errorresponse|errormessage)\b",
     )
 });
 /// The beginnings and phrases of other languages.
-static FOREIGN: Pattern = LazyLock::new(|| {
-    compile(concat!(
+static FOREIGN: Test = LazyLock::new(|| {
+    compile_test(concat!(
         r"(?i)^(?:错误|出错|失败|异常|无法|未能|找不到|请求失败|操作失败|エラー|오류|실패|ошибка|не\s+удалось|fehler\b|konnte\s+nicht|kann\s+\S+\s+nicht|ungültige|erreur\b|échec|impossible\s+d[e']|accès\s+refusé",
         r"|errore\b|impossibile|accesso\s+negato|error\s+al\b|fallo\b|falló|no\s+se\s+(?:pudo|puede|ha\s+podido|encontr)|acceso\s+denegado|erro\b|falha\b|não\s+foi\s+possível|fout\b|kon\s+niet|błąd\b|nie\s+udało|zugriff\s+verweigert)",
         r"|^.{0,120}(?:失败|出错|不存在|未找到|找不到|失敗しました|見つかりません|できませんでした|실패했|찾을\s+수\s+없|fehlgeschlagen|nicht\s+gefunden|existiert\s+nicht|konnte\s+nicht|introuvable|n['’]existe\s+pas|a\s+échoué|no\s+encontrad[oa]|no\s+existe|ha\s+fallado|não\s+encontrad[oa]|não\s+existe|non\s+trovat[oa]|не\s+найден\w*|не\s+существует)(?:\s*[:：].*|[\s.!。！]*)$",
     ))
 });
 /// Words of a failure of the service rather than of the subject.
-static SERVICE: Pattern = LazyLock::new(|| {
-    compile(
+static SERVICE: Test = LazyLock::new(|| {
+    compile_test(
         r"(?i)\b(?:unavailable|time-?out|timed\s+out|unauthori[sz]ed|forbidden|denied|rate.?limit|too\s+many|invalid|refused|internal\s+server|quota|expired|missing\s+required|unknown\s+tool|executing\s+tool|calling\s+tool|api\s+key|backend|upstream|service|[45]\d\d|ENOENT|EACCES|validation)\b",
     )
 });
 /// Lines of logs, and lines that list something.
-static LISTED: Pattern = LazyLock::new(|| {
-    compile(
+static LISTED: Test = LazyLock::new(|| {
+    compile_test(
         r"^\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:INFO|DEBUG|WARN|WARNING|TRACE|ERROR)\b|(?:URL|Link|Source|Title):\s|https?://|\d+[.)]\s|✅|✓)",
     )
 });

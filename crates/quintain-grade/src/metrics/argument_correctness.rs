@@ -3,7 +3,7 @@
 use quintain_content::registry::Meta;
 use quintain_evidence::graded::Level;
 use quintain_evidence::trace::Role;
-use quintain_judge::ballot::Tally;
+use quintain_judge::ballot::VoteTally;
 
 use quintain_judge::consultation::all;
 use quintain_judge::template::{Prompt, Values};
@@ -111,10 +111,11 @@ fn judged(input: &MetricInput<'_>, judge: &Judge<'_>) -> Judging<Measured> {
             .plain("facts", calls::facts(&findings, &mcp_use::ARGUMENTS, Some(&positions)));
         judge.verdicts("verdicts", &values, YES_IS_GOOD.all, part.len())
     });
-    let tallies: Vec<Tally> = all(parts)?.into_iter().flatten().collect();
+    let tallies: Vec<VoteTally> = all(parts)?.into_iter().flatten().collect();
     let proven = share::calls_of(&share::of_checks(&findings, &mcp_use::ARGUMENTS, Level::Error));
-    let good =
-        |(index, tally): &(usize, &Tally)| YES_IS_GOOD.is_good(tally) && !proven.contains(index);
+    let good = |(index, tally): &(usize, &VoteTally)| {
+        YES_IS_GOOD.is_good(tally) && !proven.contains(index)
+    };
     let right = tallies.iter().enumerate().filter(good).count();
     let items: Vec<String> = view
         .calls

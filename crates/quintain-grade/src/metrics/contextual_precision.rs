@@ -1,7 +1,7 @@
 //! Whether the useful parts of what was retrieved come first.
 
 use quintain_content::registry::Meta;
-use quintain_judge::ballot::Tally;
+use quintain_judge::ballot::VoteTally;
 use quintain_judge::template::{Prompt, Values};
 
 use super::judging::case::{Case, numbered};
@@ -97,7 +97,7 @@ fn measure(input: &MetricInput<'_>, judge: &Judge<'_>) -> Judging<Measured> {
 }
 
 /// The mean of the precision at each useful position.
-fn mean_precision(tallies: &[Tally]) -> f64 {
+fn mean_precision(tallies: &[VoteTally]) -> f64 {
     let (mut useful, mut sum) = (0.0, 0.0);
     for (index, _) in tallies.iter().enumerate().filter(|(_, tally)| YES_IS_GOOD.is_good(tally)) {
         useful += 1.0;

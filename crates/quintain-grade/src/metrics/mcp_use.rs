@@ -140,7 +140,11 @@ fn judged(input: &MetricInput<'_>, judge: &Judge<'_>) -> Judging<Measured> {
     let use_of = Use::new(input);
     let positions: Vec<usize> = (0..input.view.calls.len()).collect();
     let (request, answer) = (said(Role::User), said(Role::Assistant));
-    if request.trim().is_empty() || (positions.is_empty() && trace.servers.is_empty()) {
+    // Without a request, a judge has nothing to compare calls with.
+    if request.trim().is_empty() {
+        return Ok(measure(input));
+    }
+    if positions.is_empty() && trace.servers.is_empty() {
         return Err(Stop::undefined(why_undefined(input)));
     }
     let asked = Asked { request: &request, answer: &answer, calls: &positions };
@@ -325,6 +329,13 @@ mod tests {
         assert_eq!(capped.score, Some(0.0), "an opinion does not overrule a proof");
         let alone = compiled("mcp-use", &json!({"judge": false}));
         assert_eq!(judged_score(&alone, &trace, &[]).score, Some(1.0));
+    }
+
+    #[test]
+    fn calls_without_a_request_are_scored_without_the_judge() {
+        let mut trace = trace_with_tools(&["a"], &["a"]);
+        trace.steps.retain(|step| step.as_call().is_some());
+        assert_eq!(judged_score(&compiled("mcp-use", &json!({})), &trace, &[]).score, Some(1.0));
     }
 
     #[test]

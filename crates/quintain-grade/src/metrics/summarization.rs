@@ -158,7 +158,7 @@ fn measure(input: &MetricInput<'_>, judge: &Judge<'_>, wanted: &Wanted<'_>) -> J
     Ok(Measured::Score(scored))
 }
 
-type Claims = (Vec<String>, Vec<quintain_judge::ballot::Tally>);
+type Claims = (Vec<String>, Vec<quintain_judge::ballot::VoteTally>);
 
 /// The claims of the summary with the verdicts on them.
 fn aligned(judge: &Judge<'_>, original: &str, summary: &str, wanted: &Wanted<'_>) -> Heard<Claims> {

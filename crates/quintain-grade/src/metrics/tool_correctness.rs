@@ -99,7 +99,7 @@ impl Metric for ToolCorrectness {
             });
         }
         let (comparators, order) = (comparators?, order?);
-        let plan = Plan {
+        let plan = CallComparison {
             comparators,
             arguments: params.is_none_or(|params| params.arguments),
             output: params.is_some_and(|params| params.output),
@@ -149,7 +149,7 @@ fn evaluation_params(options: &mut Options<'_>) -> Option<Params> {
 }
 
 /// The options of the comparison.
-struct Plan {
+struct CallComparison {
     comparators: Comparators,
     arguments: bool,
     output: bool,
@@ -158,7 +158,7 @@ struct Plan {
     order: Order,
 }
 
-impl Plan {
+impl CallComparison {
     fn measure(&self, input: &MetricInput<'_>) -> Measured {
         let Some(expected) = &input.view.trace.expected.calls else {
             return Measured::undefined("the case has no expected calls");

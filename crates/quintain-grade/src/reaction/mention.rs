@@ -1,14 +1,16 @@
 //! Whether the application mentions a failure to its user. A sentence that names failed calls counts for those alone; a
 //! sentence that names no call counts for all of the turn.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use quintain_evidence::lexicon::{self, Sense};
 use quintain_evidence::trace::Role;
 
 use crate::canonical::scalars;
+use crate::fast_hash::{FastMap, FastSet};
 use crate::statements::{Admission, Statements};
+use crate::values::token::{Kind, tokens};
 use crate::view::{CallView, View};
 use crate::word_list;
 
@@ -18,6 +20,10 @@ const MAX_SEARCHED: usize = 200_000;
 const MAX_SUBJECTS: usize = 64;
 /// Letters by which words are compared, so that "orders" equals "order".
 const STEM: usize = 5;
+/// So many new values are an answer, not part of a question.
+const NEWS: usize = 2;
+/// People count with smaller numbers.
+const SMALLEST_VALUE: f64 = 10.0;
 
 /// What is said after a failed call, in its turn.
 #[derive(Debug, Default)]
@@ -37,31 +43,31 @@ pub(super) struct Turns {
 #[derive(Default)]
 struct Turn {
     /// Words that name failed calls.
-    failed: HashSet<String>,
+    failed: FastSet<String>,
     /// Nouns in the names of all calls.
-    subjects: HashSet<String>,
+    subjects: FastSet<String>,
     calls: usize,
     /// Texts of the user and of results, in lower case.
     texts: String,
     /// The words of these texts.
-    known: HashSet<String>,
+    known: FastSet<String>,
     /// What the user and the arguments say, in lower case.
     asked: String,
     searched: usize,
     /// The last step at which a failure is admitted that names no call.
     admitted: Option<usize>,
     /// The last step at which a word is in the admission of a failure.
-    admitted_of: HashMap<String, usize>,
+    admitted_of: FastMap<String, usize>,
     asks: Option<usize>,
     /// The last step at which a word is said at all.
-    said: HashMap<String, usize>,
+    said: FastMap<String, usize>,
     last_call: usize,
     /// The last message.
-    answer: Option<Answer>,
+    answer: Option<LastMessage>,
 }
 
 /// The last message of a turn.
-struct Answer {
+struct LastMessage {
     step: usize,
     /// A sentence that claims success.
     claim: Option<String>,
@@ -97,7 +103,7 @@ impl Turns {
                 }
                 Role::Assistant => {
                     turn.said.extend(stems(&message.text).map(|word| (word, step)));
-                    turn.add_statements(step, Statements::read(&message.text));
+                    turn.add_statements(step, &message.text);
                 }
                 Role::System => {}
             }
@@ -135,8 +141,8 @@ impl Turn {
     /// Whether most words of an error are repeated that were not known from the request and the call: "room taken".
     fn repeats_error(&self, call: &CallView<'_>, is_later: impl Fn(&usize) -> bool) -> bool {
         let Some(failure) = call.failure() else { return false };
-        let known: HashSet<String> = nouns(call).chain(values(call)).collect();
-        let own: HashSet<String> = stems(&failure.text)
+        let known: FastSet<String> = nouns(call).chain(values(call)).collect();
+        let own: FastSet<String> = stems(&failure.text)
             .filter(|word| !known.contains(word) && !self.known.contains(word))
             .collect();
         let said = own.iter().filter(|word| self.said.get(*word).is_some_and(&is_later)).count();
@@ -162,7 +168,8 @@ impl Turn {
         admission.claims && admission.words.iter().all(|word| self.asked.contains(word.as_str()))
     }
 
-    fn add_statements(&mut self, step: usize, statements: Statements) {
+    fn add_statements(&mut self, step: usize, text: &str) {
+        let statements = Statements::read(text);
         let mut claim = statements.claim;
         for admission in statements.admissions {
             if self.is_asked(&admission) {
@@ -171,14 +178,26 @@ impl Turn {
                 self.add_admission(step, &admission.sentence);
             }
         }
-        if statements.asks {
+        // Who presents values that nobody gave does not ask instead of an answer.
+        if statements.asks && !self.states_news(text) {
             self.asks = Some(step);
         }
         // What is said between calls is not the answer.
         let earlier = self.answer.take().filter(|answer| answer.step > self.last_call);
         let (earlier, before) = earlier.map_or((None, None), |answer| (answer.claim, answer.state));
         let (claim, state) = (earlier.or(claim), before.or(statements.state));
-        self.answer = Some(Answer { step, claim, state });
+        self.answer = Some(LastMessage { step, claim, state });
+    }
+
+    /// Whether a text has several values that neither the user nor a call gave.
+    fn states_news(&self, text: &str) -> bool {
+        let values = tokens(text).into_iter().filter(|token| match &token.kind {
+            Kind::Word => false,
+            Kind::Number(number) => number.readings.first.value >= SMALLEST_VALUE,
+            _ => true,
+        });
+        let is_new = |value: &str| !self.asked.contains(value) && !self.texts.contains(value);
+        values.filter(|token| is_new(&token.text.to_lowercase())).take(NEWS).count() == NEWS
     }
 
     /// Whether the words for a failure are the subject of the request or of a result: "the failed payment".
@@ -191,7 +210,7 @@ impl Turn {
     }
 
     fn add_admission(&mut self, step: usize, sentence: &str) {
-        let words: HashSet<String> = stems(sentence).collect();
+        let words: FastSet<String> = stems(sentence).collect();
         let named: Vec<&String> = words.iter().filter(|word| self.failed.contains(*word)).collect();
         if self.calls == 1
             || named.is_empty() && !words.iter().any(|word| self.subjects.contains(word))
@@ -232,7 +251,7 @@ fn values_text(call: &CallView<'_>) -> String {
 
 /// Words by their first letters, without those that every failure uses.
 fn stems(text: &str) -> impl Iterator<Item = String> + '_ {
-    static COMMON: LazyLock<HashSet<&str>> = LazyLock::new(|| word_list::set(COMMON_STEMS));
+    static COMMON: LazyLock<FastSet<&str>> = LazyLock::new(|| word_list::set(COMMON_STEMS));
     const COMMON_STEMS: &str = "about after again also and are anoth becau been but canno could did error faile for found from has \
         have here inval issue later missi not pleas probl reque respo retur retry sorry that the their there this timed \
         timeo unabl unava unfor was with would you your tried tryin occur encou went wrong while when which tool call \

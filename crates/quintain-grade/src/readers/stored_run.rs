@@ -4,9 +4,12 @@ use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 use quintain_evidence::trace::{
-    Args, Call, CallKind, CallOutcome, Listing, Role, Trace, TraceServer,
+    Args, Call, CallKind, CallOutcome, Expected, Listing, Trace, TraceServer,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use super::model_prompt;
+use crate::case::Case;
 
 /// The conversation of one case of a run. A prompt for an MCP server is a call, not something that a user says.
 pub fn trace_of(case: &CaseResult) -> Trace {
@@ -17,8 +20,12 @@ pub fn trace_of(case: &CaseResult) -> Trace {
     };
     add_evidence(&mut trace, &case.evidence);
     if trace.calls().next().is_none() {
-        add_prompt(&mut trace, &case.prompt.raw, Some(&case.response.output));
+        let calls = case.response.metadata.get("toolCalls");
+        let mut response =
+            json!({"output": case.response.output, "metadata": {"toolCalls": calls}});
+        trace.steps = model_prompt::conversation(&case.prompt.raw, &mut response).steps;
     }
+    trace.expected = expected(&case.test);
     trace.labels.insert("status".to_owned(), json!(case.status));
     trace.labels.insert("target".to_owned(), case.target.name().into());
     trace.labels.insert("vars".to_owned(), case.vars.clone().into());
@@ -47,14 +54,22 @@ pub fn server_of(name: &str, surface: &Surface) -> TraceServer {
     }
 }
 
-/// A prompt for a model and its answer.
-pub(super) fn add_prompt(trace: &mut Trace, prompt: &str, output: Option<&Value>) {
-    trace.say(Role::User, prompt);
-    match output {
-        None | Some(Value::Null) => {}
-        Some(Value::String(text)) => trace.say(Role::Assistant, text.clone()),
-        Some(other) => trace.say(Role::Assistant, other.to_string()),
+/// What the author of a test expects, in its metadata under the names of deepeval: `expectedTools` and `expectedOutput`.
+fn expected(test: &Value) -> Expected {
+    const KEYS: [&str; 4] =
+        ["expectedTools", "expected_tools", "expectedOutput", "expected_output"];
+    let Some(metadata) = test.get("metadata").and_then(Value::as_object) else {
+        return Expected::default();
+    };
+    let given = metadata.iter().filter(|(key, _)| KEYS.contains(&key.as_str()));
+    let mut case: Map<String, Value> =
+        given.map(|(key, value)| (key.clone(), value.clone())).collect();
+    if case.is_empty() {
+        return Expected::default();
     }
+    case.insert("input".to_owned(), "".into());
+    let case = serde_json::from_value::<Case>(case.into());
+    case.map(|case| Trace::from(case).expected).unwrap_or_default()
 }
 
 /// Adds the calls and lists of the exchanges in their order.
@@ -178,6 +193,15 @@ mod tests {
         assert_eq!((calls[0].name.as_str(), calls[0].text().as_ref()), ("pay", "paid"));
         assert!(calls[1].is_error() && calls[1].text().contains("1000 ms"));
         assert_eq!(trace.server("bank").unwrap().tools_at(0).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn tests_name_what_they_expect_in_their_metadata() {
+        let test = json!({"metadata": {"expectedTools": [{"name": "pay"}], "expected_output": "paid", "x": 1}});
+        let expected = expected(&test);
+        let calls = expected.calls.unwrap();
+        assert_eq!((calls[0].name.as_str(), expected.output.as_deref()), ("pay", Some("paid")));
+        assert!(super::expected(&json!({"metadata": {"x": 1}})).is_empty());
     }
 
     #[test]

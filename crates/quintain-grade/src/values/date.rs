@@ -82,9 +82,8 @@ pub fn month(word: &str) -> Option<u8> {
         word.eq_ignore_ascii_case(short) || word.eq_ignore_ascii_case(long)
     });
     let english = english.or_else(|| word.eq_ignore_ascii_case("sept").then_some(8));
-    let lower = || word.to_lowercase();
-    let foreign = || FOREIGN.iter().find(|(name, _)| name.len() == word.len() && *name == lower());
     let found = english.and_then(|index| u8::try_from(index + 1).ok());
+    let foreign = || FOREIGN.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
     found.or_else(|| foreign().map(|(_, number)| *number))
 }
 

@@ -88,6 +88,12 @@ pub fn may_be_made_up(key: &str) -> bool {
     words.len() > 1 && words.iter().any(|word| matches!(word.as_str(), "request" | "client"))
 }
 
+/// Whether a key names a number of people.
+pub fn counts_people(key: &str) -> bool {
+    let people = ["guests", "adults", "people", "persons", "passengers", "travelers", "travellers"];
+    lexicon::words(key).iter().any(|word| people.contains(&word.as_str()))
+}
+
 /// Whether a key names a name: `name`, `podName`.
 pub fn is_name(key: &str) -> bool {
     lexicon::words(key).last().is_some_and(|word| word == "name")

@@ -2,9 +2,6 @@
 
 mod builder;
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher as _};
-
 use quintain_evidence::trace::Trace;
 
 use super::date::{Day, Minutes};
@@ -12,6 +9,7 @@ use super::derived::Derivation;
 use super::shape;
 use super::token::Number;
 use super::units::{self, Dimension, Unit};
+use crate::fast_hash::{FastMap, caseless as hash};
 
 /// Numbers of the user from which others are computed.
 const MAX_ASKED: usize = 32;
@@ -19,30 +17,30 @@ const NEVER: u32 = u32::MAX;
 
 /// What is known in a trace, and since when.
 pub struct Known {
-    words: HashMap<u64, u32>,
+    words: FastMap<u64, u32>,
     /// Sorted by table and value.
     numbers: Vec<Entry>,
-    days: HashMap<i32, u32>,
+    days: FastMap<i32, u32>,
     /// Some of them, by step.
     first_days: Vec<(u32, i32)>,
     /// Month and day of every day.
-    month_days: HashMap<(u8, u8), u32>,
+    month_days: FastMap<(u8, u8), u32>,
     /// Days whose year is not given.
-    yearless: HashMap<(u8, u8), u32>,
+    yearless: FastMap<(u8, u8), u32>,
     /// Months that are named without a day; year 0 stands for any.
-    months: HashMap<(i32, u8), u32>,
+    months: FastMap<(i32, u8), u32>,
     /// Years that the user names by themselves.
-    years: HashMap<i32, u32>,
+    years: FastMap<i32, u32>,
     times: Vec<u32>,
-    phone_ends: HashMap<u64, u32>,
-    phones: HashMap<u64, u32>,
+    phone_ends: FastMap<u64, u32>,
+    phones: FastMap<u64, u32>,
     relative_day: u32,
     relative_time: u32,
     /// The first day or month without its year.
     year_open: u32,
     zone: u32,
     /// Endings of files that the user names.
-    endings: HashMap<u64, u32>,
+    endings: FastMap<u64, u32>,
     /// The longest list so far.
     longest: Vec<(u32, usize)>,
     /// Numbers of the user and of the developer.
@@ -309,8 +307,8 @@ impl Known {
     }
 
     /// How many words and numbers were first known at each step.
-    pub fn fresh(&self) -> HashMap<usize, usize> {
-        let mut fresh = HashMap::new();
+    pub fn fresh(&self) -> FastMap<usize, usize> {
+        let mut fresh = FastMap::default();
         for step in self.words.values() {
             *fresh.entry(*step as usize).or_default() += 1;
         }
@@ -427,16 +425,4 @@ fn rough_place(value: f64, place: f64) -> f64 {
     }
     // `about 1,180` for 1,183, `nearly 50` for 48.
     place.max(value * 0.02)
-}
-
-/// The same for texts that differ in the case of letters only.
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    let is_lower = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
-    if text.bytes().all(is_lower) {
-        hasher.write(text.as_bytes());
-    } else {
-        hasher.write(text.to_lowercase().as_bytes());
-    }
-    hasher.finish()
 }

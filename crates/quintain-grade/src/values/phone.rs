@@ -14,11 +14,13 @@ pub fn runs(text: &str) -> Vec<Run> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        let begins = bytes[at].is_ascii_digit() || matches!(bytes[at], b'+' | b'(');
+        let begins = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'(');
+        let Some(next) = bytes[at..].iter().position(begins) else { break };
+        at += next;
         let is_inside = at > 0
             && (bytes[at - 1].is_ascii_alphanumeric()
                 || matches!(bytes[at - 1], b'_' | b'-' | b'.' | b'/'));
-        if !begins || is_inside {
+        if is_inside {
             at += 1;
             continue;
         }

@@ -17,42 +17,64 @@ impl Piece {
 
 /// The pieces of a text in their order. Takes time in proportion to the text.
 pub fn pieces(text: &str) -> Vec<Piece> {
+    let bytes = text.as_bytes();
     let mut found = Vec::new();
-    let mut chars = text.char_indices().peekable();
-    while let Some((start, c)) = chars.next() {
-        let next = chars.peek().map_or(' ', |(_, c)| *c);
-        if !begins(c, next) {
+    let mut at = 0;
+    while let Some(c) = char_at(text, at) {
+        let start = at;
+        at += c.len_utf8();
+        if is_blank(c) || !begins(c, char_at(text, at).unwrap_or(' ')) {
             continue;
         }
-        let mut end = start + c.len_utf8();
-        let mut previous = c;
         if is_ideograph(c) {
-            while let Some((at, c)) = chars.next_if(|(_, c)| is_ideograph(*c)) {
-                end = at + c.len_utf8();
+            while let Some(c) = char_at(text, at).filter(|c| is_ideograph(*c)) {
+                at += c.len_utf8();
             }
-            found.push(Piece { start, end });
+            found.push(Piece { start, end: at });
             continue;
         }
-        while let Some(&(at, c)) = chars.peek() {
+        let mut previous = c;
+        loop {
+            let plain = bytes[at..].iter().take_while(|byte| is_plain(**byte)).count();
+            if plain > 0 {
+                at += plain;
+                previous = char::from(bytes[at - 1]);
+            }
+            let Some(c) = char_at(text, at) else { break };
             let rest = &text[at + c.len_utf8()..];
             if c == ':' && rest.starts_with("//") && is_scheme(&text[start..at]) {
-                end = url_end(text, at);
-                while chars.next_if(|(at, _)| *at < end).is_some() {}
+                at = url_end(text, at);
                 break;
             }
             if !continues(&text[start..at], previous, c, rest) {
                 break;
             }
-            chars.next();
             previous = c;
-            end = at + c.len_utf8();
+            at += c.len_utf8();
         }
-        let kept = text[start..end].trim_end_matches(['.', '-', ',', ':', '+', '\'']);
+        let kept = text[start..at].trim_end_matches(['.', '-', ',', ':', '+', '\'']);
         if !kept.is_empty() {
             found.push(Piece { start, end: start + kept.len() });
         }
     }
     found
+}
+
+fn char_at(text: &str, at: usize) -> Option<char> {
+    match *text.as_bytes().get(at)? {
+        byte if byte.is_ascii() => Some(char::from(byte)),
+        _ => text[at..].chars().next(),
+    }
+}
+
+/// Most of what lies between pieces.
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\n' | '"' | ',' | ':' | ';' | '(' | ')' | '{' | '}' | '[' | ']')
+}
+
+/// Whether a byte is a character that belongs to any piece before it.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/')
 }
 
 fn begins(c: char, next: char) -> bool {

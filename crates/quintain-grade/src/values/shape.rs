@@ -16,6 +16,10 @@ static EXTENSIONS: WordList = WordList::new(
 
 /// The kind of a piece that is neither a number nor a date.
 pub fn kind(piece: &str) -> Kind {
+    // Most pieces are words.
+    if piece.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return Kind::Word;
+    }
     if piece.contains("://") {
         return Kind::Url;
     }

@@ -63,11 +63,19 @@ pub(super) fn ordinal(word: &str) -> Option<f64> {
     WORDS.iter().position(|one| *one == word).map(|index| index as f64 + 1.0)
 }
 
-/// Whether a word may begin a number.
+/// The longest word that stands for a number, in bytes.
+const LONGEST: usize = 12;
+
+/// Whether a word may begin a number, in any case.
 pub(super) fn may_begin(word: &str) -> bool {
-    matches!(word, "a" | "an" | "per" | "dozen")
-        || cardinal(word).is_some()
-        || ordinal(word).is_some()
+    let mut buffer = [0; LONGEST];
+    let Some(lower) = buffer.get_mut(..word.len()) else { return false };
+    lower.copy_from_slice(word.as_bytes());
+    lower.make_ascii_lowercase();
+    let Ok(lower) = std::str::from_utf8(lower) else { return false };
+    matches!(lower, "a" | "an" | "per" | "dozen")
+        || cardinal(lower).is_some()
+        || ordinal(lower).is_some()
 }
 
 /// How many of a part make a whole: 3 for `third` and `thirds`.

@@ -96,7 +96,7 @@ impl<'t> Scan<'t> {
     fn read_words(&mut self, at: usize) -> Option<usize> {
         let first = self.word(at);
         // Most words do not begin a number, and this runs for every word.
-        if first.len() > 12 || !spoken::may_begin(&first.to_lowercase()) {
+        if !spoken::may_begin(first) {
             return None;
         }
         let lower: Vec<String> = (at..at + 7).map(|at| self.word(at).to_lowercase()).collect();

@@ -11,6 +11,7 @@ use super::known::Known;
 use super::leaves::leaves;
 use super::token::{Kind, Token, Written, tokens};
 use super::word_list::WordList;
+use crate::fast_hash::FastSet;
 
 /// Words that say nothing about where they come from: common ones, and those of the frame around results.
 static COMMON: WordList = WordList::new(
@@ -50,7 +51,7 @@ impl Uses {
         let positions: HashMap<usize, usize> =
             calls.iter().enumerate().map(|(position, (step, _))| (*step, position)).collect();
         // Words that the application used itself say nothing about the result.
-        let mut own: HashSet<(usize, String)> = HashSet::new();
+        let mut own: FastSet<(usize, String)> = FastSet::default();
         for (step, call) in &calls {
             let args = call.args.json().map(ToString::to_string).unwrap_or_default();
             let words = lexicon::words(&call.name).into_iter().chain(lexicon::words(&args));
@@ -88,7 +89,7 @@ fn used(
     shares: HashMap<usize, Share>,
     positions: &HashMap<usize, usize>,
     fresh: &[usize],
-    own: &HashSet<(usize, String)>,
+    own: &FastSet<(usize, String)>,
 ) -> HashSet<usize> {
     let calls = shares.into_iter().filter_map(|(step, share)| {
         let position = *positions.get(&step)?;

@@ -1,12 +1,13 @@
 //! Lists of words in lower case.
 
-use std::collections::HashSet;
 use std::sync::OnceLock;
+
+use crate::fast_hash::FastSet;
 
 /// Words, written in one text with spaces between them.
 pub struct WordList {
     text: &'static str,
-    words: OnceLock<HashSet<&'static str>>,
+    words: OnceLock<FastSet<&'static str>>,
 }
 
 impl WordList {

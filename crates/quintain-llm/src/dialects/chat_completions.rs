@@ -11,7 +11,7 @@ use crate::completion::{Completion, Output, ToolCallRequest, Usage};
 use crate::config::Options;
 use crate::conversation::{self, text_of};
 use crate::error::ModelError;
-use crate::exchange::{Answer, Rejection};
+use crate::exchange::{ProviderReply, Rejection};
 
 const MAX_TOKENS: u32 = 1024;
 /// Keywords of schemas that OpenAI does not guarantee.
@@ -169,7 +169,7 @@ impl ChatCompletions {
             self.ask_for(schema, &mut messages, &mut body);
         }
         body.insert("messages".to_owned(), Value::Array(messages));
-        pass_through(&options, "passthrough", &mut body);
+        pass_through(&options, &mut body);
         if traits.reasons {
             body.remove("max_tokens");
         }
@@ -211,9 +211,9 @@ impl ChatCompletions {
     pub(crate) fn completion(
         &self,
         request: &ChatRequest,
-        answer: Answer,
+        answer: ProviderReply,
     ) -> Result<Completion, ModelError> {
-        let Answer { body, raw } = answer;
+        let ProviderReply { body, raw } = answer;
         let Some(choice) = body.pointer("/choices/0") else {
             return Err(ModelError::Empty("the answer has no choices".to_owned()));
         };

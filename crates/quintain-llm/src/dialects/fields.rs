@@ -36,8 +36,15 @@ pub(crate) fn copy(from: &Map<String, Value>, keys: &[&str], body: &mut Map<Stri
     }
 }
 
+/// Copies what users add to the body as it is: `passthrough` and `extra_body`, promptfoo's names for the same.
+pub(crate) fn pass_through(from: &Map<String, Value>, body: &mut Map<String, Value>) {
+    for key in ["extra_body", "passthrough"] {
+        copy_entries(from, key, body);
+    }
+}
+
 /// Copies all entries of an option into a body.
-pub(crate) fn pass_through(from: &Map<String, Value>, key: &str, body: &mut Map<String, Value>) {
+pub(crate) fn copy_entries(from: &Map<String, Value>, key: &str, body: &mut Map<String, Value>) {
     for (name, value) in from.get(key).and_then(Value::as_object).into_iter().flatten() {
         body.insert(name.clone(), value.clone());
     }

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fields::{self, count, merged, number, pass_through, structured, text};
+use super::fields::{self, copy_entries, count, merged, number, pass_through, structured, text};
 use super::gemini_prompt;
 use super::tools;
 use crate::chat::ChatRequest;
 use crate::completion::{Completion, Output, ToolCallRequest, Usage};
 use crate::config::Options;
 use crate::error::ModelError;
-use crate::exchange::{Answer, Assemble, Failure};
+use crate::exchange::{Assemble, Failure, ProviderReply};
 
 /// Keys of a schema that the service rejects.
 const UNKNOWN_KEYS: &[&str] =
@@ -73,7 +73,7 @@ impl Gemini {
         if !system.is_empty() {
             body.insert("system_instruction".to_owned(), json!({"parts": system}));
         }
-        pass_through(&options, "passthrough", &mut body);
+        pass_through(&options, &mut body);
         Ok(Value::Object(body))
     }
 
@@ -102,7 +102,7 @@ impl Gemini {
         if options.get("logprobs").and_then(Value::as_bool) == Some(true) {
             made.insert("responseLogprobs".to_owned(), json!(true));
         }
-        pass_through(options, "generationConfig", &mut made);
+        copy_entries(options, "generationConfig", &mut made);
         if FIXED_SAMPLING.iter().any(|name| self.model.starts_with(name)) {
             for key in [
                 "temperature",
@@ -128,9 +128,9 @@ impl Gemini {
     /// When the answer has no content.
     pub(crate) fn completion(
         request: &ChatRequest,
-        answer: Answer,
+        answer: ProviderReply,
     ) -> Result<Completion, ModelError> {
-        let Answer { body, raw } = answer;
+        let ProviderReply { body, raw } = answer;
         let usage = usage(body.get("usageMetadata"));
         let model = text(body.get("modelVersion"));
         let empty = Value::Null;

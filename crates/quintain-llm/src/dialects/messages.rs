@@ -11,7 +11,7 @@ use crate::chat::{ChatRequest, JsonSchema};
 use crate::completion::{Completion, Output, ToolCallRequest, Usage};
 use crate::config::Options;
 use crate::error::ModelError;
-use crate::exchange::Answer;
+use crate::exchange::ProviderReply;
 
 const MAX_TOKENS: u64 = 1024;
 /// Thinking takes its tokens from the same limit.
@@ -101,8 +101,7 @@ impl Messages {
         if !output.is_empty() {
             body.insert("output_config".to_owned(), Value::Object(output));
         }
-        pass_through(&options, "extra_body", &mut body);
-        pass_through(&options, "passthrough", &mut body);
+        pass_through(&options, &mut body);
         if self.streams(request) {
             body.insert("stream".to_owned(), json!(true));
         }
@@ -155,9 +154,9 @@ impl Messages {
     pub(crate) fn completion(
         &self,
         request: &ChatRequest,
-        answer: Answer,
+        answer: ProviderReply,
     ) -> Result<Completion, ModelError> {
-        let Answer { body, raw } = answer;
+        let ProviderReply { body, raw } = answer;
         let blocks = body.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let options = merged(&self.config, &request.overrides);
         let finish = finish_reason(body.get("stop_reason"));

@@ -9,7 +9,7 @@ use crate::completion::{Completion, Output, ToolCallRequest, Usage};
 use crate::config::Options;
 use crate::conversation::{self, text_of};
 use crate::error::ModelError;
-use crate::exchange::{Answer, Assemble, Failure};
+use crate::exchange::{Assemble, Failure, ProviderReply};
 
 /// What belongs into `options` of a request.
 const OPTIONS: &[&str] = &[
@@ -120,9 +120,9 @@ impl Ollama {
     pub(crate) fn completion(
         &self,
         request: &ChatRequest,
-        answer: Answer,
+        answer: ProviderReply,
     ) -> Result<Completion, ModelError> {
-        let Answer { body, raw } = answer;
+        let ProviderReply { body, raw } = answer;
         let empty = Value::Null;
         let message = match self.kind {
             OllamaKind::Chat => body.get("message").unwrap_or(&empty),

@@ -10,7 +10,7 @@ use crate::completion::{Completion, Output, ToolCallRequest, Usage};
 use crate::config::Options;
 use crate::conversation::{json_messages, text_of};
 use crate::error::ModelError;
-use crate::exchange::{Answer, Assemble, Failure};
+use crate::exchange::{Assemble, Failure, ProviderReply};
 
 const MAX_TOKENS: u32 = 1024;
 
@@ -110,7 +110,7 @@ impl Responses {
             text["verbosity"] = verbosity.clone();
         }
         body.insert("text".to_owned(), text);
-        pass_through(&options, "passthrough", &mut body);
+        pass_through(&options, &mut body);
         if self.streams(request) {
             body.insert("stream".to_owned(), json!(true));
         }
@@ -122,9 +122,9 @@ impl Responses {
     pub(crate) fn completion(
         &self,
         request: &ChatRequest,
-        answer: Answer,
+        answer: ProviderReply,
     ) -> Result<Completion, ModelError> {
-        let Answer { body, raw } = answer;
+        let ProviderReply { body, raw } = answer;
         let items = body.get("output").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         if body.get("status").and_then(Value::as_str) == Some("failed") {
             let message =

@@ -32,7 +32,7 @@ impl EmbeddingModel {
         body.insert("model".to_owned(), json!(self.name));
         body.insert("input".to_owned(), input);
         copy(&self.config, &["dimensions", "encoding_format", "user"], &mut body);
-        pass_through(&self.config, "passthrough", &mut body);
+        pass_through(&self.config, &mut body);
         let Hosted { connection, url, .. } = &self.hosted;
         let answer = connection.post(network, url.clone(), &Value::Object(body)).await?;
         let data = answer.body.get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);

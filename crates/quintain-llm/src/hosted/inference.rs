@@ -11,7 +11,7 @@ use crate::config::Options;
 use crate::conversation::text_of;
 use crate::dialects::fields::{copy, merged, without_secrets};
 use crate::error::{ModelError, shorten};
-use crate::exchange::Answer;
+use crate::exchange::ProviderReply;
 use crate::measures::{Classification, Embeddings, Similarity};
 use crate::model::{Ability, Model};
 use crate::network::Network;
@@ -50,7 +50,7 @@ impl InferenceModel {
         Self { hosted, task, name: name.to_owned(), config: options.config().clone() }
     }
 
-    async fn post(&self, body: Value, network: &dyn Network) -> Result<Answer, ModelError> {
+    async fn post(&self, body: Value, network: &dyn Network) -> Result<ProviderReply, ModelError> {
         let Hosted { connection, url, .. } = &self.hosted;
         Ok(connection.post(network, url.clone(), &body).await?)
     }

@@ -53,6 +53,10 @@ impl Provider for ClientSampling {
         &["client-sampling"]
     }
 
+    fn can_judge(&self) -> bool {
+        false
+    }
+
     fn configure(
         &self,
         spec: &ModelSpec,

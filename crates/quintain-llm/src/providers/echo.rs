@@ -44,6 +44,10 @@ impl Provider for Echo {
         &["echo"]
     }
 
+    fn can_judge(&self) -> bool {
+        false
+    }
+
     fn configure(
         &self,
         spec: &ModelSpec,

@@ -41,6 +41,11 @@ pub trait Provider: Sync {
         true
     }
 
+    /// Whether its models have opinions of their own, so that they can judge if nobody else is named.
+    fn can_judge(&self) -> bool {
+        self.is_supported()
+    }
+
     /// # Errors
     /// All mistakes in the spec.
     fn configure(

@@ -76,6 +76,10 @@ impl Provider for Scripted {
         &["scripted"]
     }
 
+    fn can_judge(&self) -> bool {
+        false
+    }
+
     fn configure(
         &self,
         spec: &ModelSpec,

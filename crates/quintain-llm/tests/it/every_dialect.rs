@@ -213,3 +213,64 @@ async fn nobody_there_is_unreachable() {
         assert!(matches!(error.root(), ModelError::Unreachable(_)), "{}: {error:?}", dialect.id);
     }
 }
+
+/// A server that asks for a pause of years is not waited for.
+#[tokio::test]
+async fn an_absurd_pause_is_not_made() {
+    for dialect in dialects() {
+        for pause in ["99999999999", "1e300", "-5", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+            let server = Server::start([Reply::limited(pause)]).await;
+            let spec = spec(dialect.id, &server.url).with("maxRetries", 1).with("backoffMs", 1);
+            let begin = std::time::Instant::now();
+            let error = ask(&spec).await.expect_err(dialect.id);
+            assert!(matches!(error.root(), ModelError::RateLimited { .. }), "{error:?}");
+            assert!(begin.elapsed().as_secs() < 10, "{} {pause}", dialect.id);
+        }
+    }
+}
+
+/// JSON of another form than the dialect's: an error or an answer, never a crash or a verdict of its own.
+#[tokio::test]
+async fn other_json_is_an_error() {
+    let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    let bodies = [
+        "null",
+        "1",
+        "\"Hello\"",
+        "[]",
+        "{}",
+        "[[]]",
+        "{\"choices\": \"Hello\"}",
+        "{\"choices\": [null]}",
+        "{\"content\": 5}",
+        "{\"output\": {\"a\": 1}}",
+        "{\"candidates\": [[]]}",
+        "{\"message\": []}",
+        deep.as_str(),
+    ];
+    for dialect in dialects() {
+        for body in bodies {
+            let reply = Reply::Stream {
+                kind: "application/json",
+                chunks: vec![body.to_owned()],
+                end: End::Proper,
+            };
+            let server = Server::start([reply]).await;
+            let spec = spec(dialect.id, &server.url).with("maxRetries", 0);
+            let shown: String = body.chars().take(40).collect();
+            let error = ask(&spec).await.expect_err(&format!("{} {shown}", dialect.id));
+            assert!(error.to_string().len() < 2_000, "{} {shown}: {error}", dialect.id);
+        }
+    }
+}
+
+/// Control characters of an error do not reach the terminal as lines of their own.
+#[tokio::test]
+async fn errors_are_one_line() {
+    let nasty = json!({"error": {"message": "bad\n\u{1b}[2Jkey\r\nerror: fake"}});
+    for dialect in dialects() {
+        let server = Server::start([Reply::status(400, nasty.clone())]).await;
+        let error = ask(&spec(dialect.id, &server.url)).await.expect_err(dialect.id);
+        assert!(!error.to_string().contains(['\n', '\r']), "{error:?}");
+    }
+}

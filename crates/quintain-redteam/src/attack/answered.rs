@@ -20,6 +20,10 @@ impl Trial<'_> {
     pub fn is_answered(&self) -> bool {
         let (Place::Tool { server, tool } | Place::Argument { server, tool, .. }) = &self.aim.place
         else {
+            let is_input = matches!(self.aim.place, Place::Input { .. });
+            if is_input && self.exchanges().last().is_some_and(is_lost) {
+                return false;
+            }
             return at_least_half(self.exchanges(), |one| {
                 is_reply(one) && !is_outage(&one.outcome) && !is_internal(&one.outcome)
                     || is_refused_by_target(&one.outcome)

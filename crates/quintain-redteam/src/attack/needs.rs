@@ -12,6 +12,7 @@ pub fn missing(needs: &[Need], view: &TargetView<'_>) -> Option<String> {
         Need::Http => view.capabilities.http,
         Need::Judge => view.capabilities.judge.is_some(),
         Need::Instructions => any_prompt(view, Input::has_task),
+        Need::KnownInstructions => any_prompt(view, |_, prompt| prompt.shows_disclosure()),
         Need::Planting => any_prompt(view, |_, prompt| prompt.plants),
         Need::OfferedTools => {
             view.capabilities.input.as_ref().is_some_and(|input| !input.tools.is_empty())
@@ -42,6 +43,8 @@ pub enum Need {
     Judge,
     /// A target with instructions.
     Instructions,
+    /// Instructions that Quintain recognises in a reply.
+    KnownInstructions,
     /// A place in the instructions of the target for a random text.
     Planting,
     /// A model that is offered tools.
@@ -60,6 +63,10 @@ impl Need {
             Self::Instructions => {
                 "instructions that could be overridden: a prompt with instructions, `redteam.systemPrompt` \
                  or `redteam.purpose`"
+            }
+            Self::KnownInstructions => {
+                "instructions that it could recognise in a reply: `redteam.systemPrompt`, a prompt with instructions \
+                 of at least 8 words, or `{{canary}}` in the prompt (`redteam.purpose` is not what the target is told)"
             }
             Self::Planting => {
                 "a system message that Quintain can add to (`redteam.systemPrompt`, or a prompt that is a \

@@ -3,6 +3,7 @@
 use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::finding::{Confidence, Place, Severity};
 use quintain_evidence::indicator::Indicator;
+use quintain_evidence::question::Question;
 use serde_json::Value;
 
 use super::attempt::Attempt;
@@ -35,6 +36,33 @@ impl Tried {
     pub fn replies(&self) -> String {
         let replies = self.evidence.exchanges.iter().map(|one| replied(&one.outcome));
         replies.collect::<Vec<_>>().join("\n")
+    }
+
+    /// All replies of a target that takes text, each with everything that the user had sent before it. In a conversation
+    /// that a strategy leads, these are its messages: a model that writes them may say what an attack looks for, and the
+    /// target may echo it.
+    pub fn exchanged(&self) -> Vec<(String, String)> {
+        let Some(chat) = self.attempt.action.chat() else { return Vec::new() };
+        let mut sent = chat.sent();
+        let mut written =
+            self.evidence.answers.iter().filter_map(|record| match &record.question {
+                Question::Say(message) => Some(message.text.as_str()),
+                _ => None,
+            });
+        let exchanges = self.evidence.exchanges.iter().map(|exchange| {
+            if let Some(text) = written.next() {
+                sent.push('\n');
+                sent.push_str(text);
+            }
+            (sent.clone(), replied(&exchange.outcome))
+        });
+        exchanges.collect()
+    }
+
+    /// Everything that the user sent to a target that takes text.
+    pub fn sent(&self) -> String {
+        let last = self.exchanged().pop().map(|(sent, _)| sent);
+        last.or_else(|| Some(self.attempt.action.chat()?.sent())).unwrap_or_default()
     }
 
     /// What the last reply cost in tokens, if the target reports it.

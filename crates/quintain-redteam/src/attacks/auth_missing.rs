@@ -97,7 +97,7 @@ impl Attack for AuthMissing {
             *at == 1
                 && of_role(tried, "control").and_then(served).is_some()
                 && of_role(tried, "absent").is_some_and(|one| {
-                    http::Answer::of(one).is_some_and(|answer| answer.served().is_none())
+                    http::HttpReply::of(one).is_some_and(|answer| answer.served().is_none())
                 })
         });
         let mut hits = Vec::new();

@@ -71,13 +71,13 @@ pub(super) fn of_role<'t>(tried: &[&'t Tried], role: &str) -> Option<&'t Tried> 
 }
 
 /// The response to an HTTP request.
-pub(super) struct Answer<'t> {
+pub(super) struct HttpReply<'t> {
     pub(super) status: u64,
     headers: Option<&'t Value>,
     body: &'t str,
 }
 
-impl<'t> Answer<'t> {
+impl<'t> HttpReply<'t> {
     /// None if nothing was sent or no response came back.
     pub(super) fn of(tried: &'t Tried) -> Option<Self> {
         let Outcome::Reply(reply) = &tried.last()?.outcome else { return None };
@@ -124,7 +124,7 @@ impl<'t> Answer<'t> {
 
 /// The result of an attempt that was served.
 pub(super) fn served(tried: &Tried) -> Option<Value> {
-    Answer::of(tried)?.served()
+    HttpReply::of(tried)?.served()
 }
 
 #[cfg(test)]
@@ -184,7 +184,7 @@ mod tests {
         assert!(served(&tried(200, plain)).is_some());
         assert!(served(&tried(200, &format!("event: message\ndata: {plain}\n\n"))).is_some());
         assert!(served(&tried(401, plain)).is_none());
-        assert_eq!(Answer::of(&tried(200, plain)).unwrap().header(SESSION), Some("s"));
+        assert_eq!(HttpReply::of(&tried(200, plain)).unwrap().header(SESSION), Some("s"));
     }
 
     #[test]

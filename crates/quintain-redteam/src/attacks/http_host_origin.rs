@@ -4,7 +4,7 @@ use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::weakness::Weakness;
 
-use super::http::{self, Answer, of_role, served};
+use super::http::{self, HttpReply, of_role, served};
 use crate::attack::{
     Aim, Attack, Attempt, Brief, Hit, HttpRequest, Need, TargetView, Trial, Tried,
 };
@@ -129,7 +129,7 @@ impl Attack for HttpHostOrigin {
         let sets: Vec<(usize, Vec<&Tried>)> = trial.sets().collect();
         // The first name resembles no local name: a server that refuses it checks the header.
         let looks = sets.first().is_some_and(|(_, tried)| {
-            let bad = of_role(tried, "bad").and_then(Answer::of);
+            let bad = of_role(tried, "bad").and_then(HttpReply::of);
             bad.is_some_and(|answer| answer.served().is_none())
         });
         sets.iter().filter_map(|(_, tried)| judge(trial, tried, looks)).collect()
@@ -153,7 +153,7 @@ fn preflight(origin: &str) -> HttpRequest {
 fn judge(trial: &Trial<'_>, tried: &[&Tried], looks: bool) -> Option<Hit> {
     let Place::Header { header, .. } = &trial.aim.place else { return None };
     let (good, bad) = (of_role(tried, "good")?, of_role(tried, "bad")?);
-    let (right, wrong) = (Answer::of(good)?, Answer::of(bad)?);
+    let (right, wrong) = (HttpReply::of(good)?, HttpReply::of(bad)?);
     right.served()?;
     wrong.served()?;
     if right.status != wrong.status {
@@ -179,7 +179,7 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried], looks: bool) -> Option<Hit> {
 
 /// Whether a browser lets a page of another site send the request, with or without a preflight.
 fn lets_in(tried: &[&Tried], origin: &str) -> bool {
-    let allows = of_role(tried, "preflight").and_then(Answer::of).is_some_and(|answer| {
+    let allows = of_role(tried, "preflight").and_then(HttpReply::of).is_some_and(|answer| {
         let allows = |name: &str, wanted: &str| {
             let given = answer.header(name).unwrap_or_default();
             given

@@ -4,7 +4,7 @@ use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::weakness::Weakness;
 
-use super::http::{self, Answer, SESSION, of_role, served};
+use super::http::{self, HttpReply, SESSION, of_role, served};
 use crate::attack::{
     Aim, Attack, Attempt, Brief, Hit, HttpRequest, Need, TargetView, Trial, Tried,
 };
@@ -124,7 +124,7 @@ fn stolen(tried: &[&Tried]) -> Option<Hit> {
     let with_none = thief.attempt.form == "without credentials";
     let owner = of_role(tried, "control").and_then(served)?;
     let refused = |role: &str| {
-        let answer = of_role(tried, role).and_then(Answer::of);
+        let answer = of_role(tried, role).and_then(HttpReply::of);
         answer.is_some_and(|answer| answer.served().is_none())
     };
     // A server that accepts any id, or none, has no sessions to steal.
@@ -150,7 +150,7 @@ fn guessed(tried: &[&Tried]) -> Option<Hit> {
     let ids: Vec<&str> = tried
         .iter()
         .filter_map(|one| {
-            Answer::of(one).filter(|answer| answer.result().is_some())?.header(SESSION)
+            HttpReply::of(one).filter(|answer| answer.result().is_some())?.header(SESSION)
         })
         .collect();
     let last = *tried.last()?;

@@ -189,7 +189,7 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     // If the server answers a worse token as well, this one counts only if it gets the response of the valid token.
     let counts = is_garbage
         || match served(worse) {
-            None => http::Answer::of(worse).is_some(),
+            None => http::HttpReply::of(worse).is_some(),
             Some(worse) => got == good && worse != good,
         };
     if !counts {

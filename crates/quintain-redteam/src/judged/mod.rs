@@ -88,10 +88,11 @@ impl Attack for Judged {
     }
 
     fn asks(&self, trial: &Trial<'_>, tried: &Tried) -> Vec<Question> {
-        let (Some(judge), reply) = (&trial.view.capabilities.judge, tried.reply()) else {
+        // Any reply of a conversation may break the rule, not only the last one.
+        let (Some(judge), reply) = (&trial.view.capabilities.judge, tried.replies()) else {
             return Vec::new();
         };
-        let sent = tried.attempt.action.chat().map(Chat::sent).unwrap_or_default();
+        let sent = tried.sent();
         if reply.trim().is_empty() {
             return Vec::new();
         }
@@ -102,6 +103,10 @@ impl Attack for Judged {
         };
         let own = self.requests.iter().find(is_of).and_then(|request| request.rule.as_deref());
         judge.questions(&self.id, own.unwrap_or(&self.rule), &sent, &reply)
+    }
+
+    fn is_undecided(&self, trial: &Trial<'_>) -> bool {
+        Votes::none_in(trial.tried.iter(), &self.id)
     }
 
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
@@ -131,6 +136,7 @@ mod tests {
     use crate::attack::{Capabilities, InputPrompt, MarkKey};
     use crate::knowledge::Knowledge;
     use crate::opinion::Judge;
+    use crate::opinion::testing::vote;
 
     fn hits(verdict: &str, judge: Option<Judge>) -> Vec<Hit> {
         let attack = find("politics").unwrap();
@@ -152,12 +158,13 @@ mod tests {
                 .into_iter()
                 .map(|question| AnswerRecord {
                     key: String::new(),
-                    question,
                     answer: KeptAnswer::Value(
-                        json!({"output": {"verdict": verdict, "reason": "it takes a side"}}),
+                        json!({"output": vote(&question, verdict, "it takes a side")}),
                     ),
+                    question,
                     took: Duration::ZERO,
                     cost: Cost::default(),
+                    unusable: false,
                 })
                 .collect();
             tried.push(one);

@@ -7,7 +7,7 @@ mod read;
 mod shape;
 mod text;
 
-pub(crate) use proof::{Proof, Sign};
+pub(crate) use proof::{JudgedRule, Proof, Sign};
 pub(crate) use reach::KINDS;
 use reach::Reach;
 pub use read::Reading;
@@ -31,6 +31,7 @@ use quintain_evidence::weakness::Weakness;
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Need, TargetView, Trial, Tried};
 use crate::attacks::leaks;
 use crate::attacks::reach::{attempt, plausible};
+use crate::opinion::Votes;
 
 /// An attack that a suite defines.
 #[derive(Debug)]
@@ -95,7 +96,7 @@ impl Attack for Defined {
     fn asks(&self, trial: &Trial<'_>, tried: &Tried) -> Vec<Question> {
         let rules =
             self.proofs.iter().flat_map(|proof| &proof.signs).filter_map(|sign| match sign {
-                Sign::Judged(rule) => Some(rule),
+                Sign::Judged(judged) => Some(judged),
                 _ => None,
             });
         let reply = tried.said();
@@ -103,7 +104,16 @@ impl Attack for Defined {
             return Vec::new();
         };
         let sent = serde_json::to_string(tried.attempt.action.steps()).unwrap_or_default();
-        rules.flat_map(|rule| judge.questions(proof::JUDGED_BY, rule, &sent, &reply)).collect()
+        let ask = |one: &JudgedRule| judge.questions(&one.asked_by, &one.rule, &sent, &reply);
+        rules.flat_map(ask).collect()
+    }
+
+    fn is_undecided(&self, trial: &Trial<'_>) -> bool {
+        let only_judged = |proof: &Proof| match &proof.signs[..] {
+            [Sign::Judged(one)] => Votes::none_in(trial.tried.iter(), &one.asked_by),
+            _ => false,
+        };
+        !self.proofs.is_empty() && self.proofs.iter().all(only_judged)
     }
 
     fn may_end_target(&self) -> bool {

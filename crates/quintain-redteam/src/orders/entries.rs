@@ -105,31 +105,34 @@ impl Orders {
                 let ordered = self.plugins.iter().filter(is_policy).count();
                 let number = self.defined.len().max(ordered);
                 let known = (number, self.judge.is_some());
-                let read = policy::read(config.unwrap_or(item), known, reading, dx);
-                self.take(read, options);
+                let (ordered, not_run) = policy::read(config.unwrap_or(item), known, reading, dx);
+                self.not_run.extend(not_run);
+                self.take(ordered, options);
             }
             ("intent", _) => {
                 let has_judge = self.judge.is_some();
-                let read = intent::read(config.unwrap_or(item), has_judge, reading, dx);
-                self.take(read, options);
+                let intents = intent::read(config.unwrap_or(item), has_judge, reading, dx);
+                self.not_run.extend(intents.not_run);
+                self.goals.extend(intents.goals);
+                self.take(intents.ordered, options);
             }
             _ => self.mention(name, id, options, reading, dx),
         }
     }
 
     /// Adds a policy or intents.
-    fn take(&mut self, (ordered, not_run): (Option<Ordered>, Vec<NotRun>), options: Options) {
-        self.not_run.extend(not_run);
-        let attack: Arc<dyn Attack> = match ordered {
-            Some(Ordered::Defined(defined)) => {
-                let defined = Arc::new(defined);
-                self.defined.push(defined.clone());
-                defined
-            }
-            Some(Ordered::Judged(judged)) => Arc::new(judged),
-            None => return,
-        };
-        self.order(AnyAttack::Defined(attack), options.num_tests, options.severity);
+    fn take(&mut self, ordered: impl IntoIterator<Item = Ordered>, options: Options) {
+        for one in ordered {
+            let attack: Arc<dyn Attack> = match one {
+                Ordered::Defined(defined) => {
+                    let defined = Arc::new(defined);
+                    self.defined.push(defined.clone());
+                    defined
+                }
+                Ordered::Judged(judged) => Arc::new(judged),
+            };
+            self.order(AnyAttack::Defined(attack), options.num_tests, options.severity);
+        }
     }
 
     /// Adds a file: attacks of the user, or a promptfoo plugin.

@@ -6,7 +6,9 @@ use quintain_evidence::redteam_report::NotRun;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity as Weight};
 use regex::Regex;
 
-use super::defined::{AttackBody, Defined, Probes, Proof, Reading, Sign, demands, pattern};
+use super::defined::{
+    AttackBody, Defined, JudgedRule, Probes, Proof, Reading, Sign, demands, pattern,
+};
 use crate::attack::Need;
 use crate::judged::{Judged, Request};
 use crate::suits::Receiver;
@@ -66,7 +68,10 @@ pub(super) fn read(
         let shown = name.unwrap_or_else(|| short(&text));
         let ordered = match reading.receiver {
             Receiver::Model => Ordered::Judged(on_replies(id, &shown, &text, examples)),
-            Receiver::Arguments => Ordered::Defined(on_results(id, &shown, &text)),
+            Receiver::Arguments => {
+                let summary = format!("Policy violation (\"{shown}\")");
+                Ordered::Defined(on_results(id, summary, Severity::Medium, &text))
+            }
         };
         return (Some(ordered), Vec::new());
     }
@@ -126,20 +131,26 @@ fn on_replies(id: String, shown: &str, text: &str, examples: Vec<String>) -> Jud
     }
 }
 
-/// Every harmless call again, and a judge who decides whether a result breaks the policy.
-fn on_results(id: String, shown: &str, text: &str) -> Defined {
+/// Every harmless call again, and a judge who decides whether a result breaks a rule.
+pub(super) fn on_results(id: String, summary: String, severity: Severity, rule: &str) -> Defined {
     Defined {
-        summary: format!("Policy violation (\"{shown}\")"),
-        docs: format!("# What it does\nAsks a judge whether results break the policy: {text}\n"),
-        severity: Severity::Medium,
+        summary,
+        docs: format!("# What it does\nAsks a judge whether results break this rule: {rule}\n"),
+        severity,
         cwe: Vec::new(),
         frameworks: Vec::new(),
         needs: vec![Need::Judge],
         body: AttackBody::Again(Vec::new()),
-        proofs: vec![Proof::of(Sign::Judged(text.to_owned()))],
+        proofs: vec![judged(&id, rule)],
         unwanted: Vec::new(),
         id,
     }
+}
+
+/// The proof that a judge sees a rule broken.
+pub(super) fn judged(asked_by: &str, rule: &str) -> Proof {
+    let judged = JudgedRule { asked_by: asked_by.to_owned(), rule: rule.to_owned() };
+    Proof::of(Sign::Judged(judged))
 }
 
 /// Requests to break a policy.

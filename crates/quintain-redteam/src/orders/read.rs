@@ -41,6 +41,7 @@ impl Orders {
     pub fn read(node: Option<&Node>, reading: &Reading<'_>, dx: &mut Diagnostics) -> Self {
         let mut orders = Self { receiver: reading.receiver, ..Self::default() };
         let Some(mut fields) = node.and_then(|node| Fields::of(node, "`redteam`", dx)) else {
+            orders.judge = reading.judge.cloned();
             orders.everything();
             return orders;
         };
@@ -48,11 +49,13 @@ impl Orders {
         orders.listener = fields.string("listener", dx).map(address);
         orders.model = fields.get("provider").and_then(|node| provider::read(node, dx));
         orders.read_judge(&mut fields, dx);
+        orders.judge = orders.judge.take().or_else(|| reading.judge.cloned());
         orders.prompts = PromptOrder {
             variable: fields.string("injectVar", dx),
             system: fields.string("systemPrompt", dx),
             is_stateful: flag("stateful", &mut fields, dx),
             repeat: fields.get("repeat").and_then(|node| count("repeat", node, dx)),
+            time_limit: None,
         };
         let num_tests = fields.get("numTests").and_then(|node| count("numTests", node, dx));
         orders.proposals = num_tests.unwrap_or(DEFAULT_PROPOSALS);
@@ -297,7 +300,7 @@ mod tests {
         let demands =
             &quintain_suite::demands::DemandReader { files: &quintain_suite::suite::NoFiles };
         let receiver = Receiver::Arguments;
-        let reading = Reading { base_dir, strictness, receiver, demands };
+        let reading = Reading { base_dir, strictness, receiver, judge: None, demands };
         let orders = Orders::read(node.get("redteam"), &reading, &mut dx);
         (orders, dx.iter().map(|found| found.code).collect())
     }

@@ -25,7 +25,7 @@ impl Orders {
         // Calls that a model proposed are repeated; the model is not asked again.
         let calls: Vec<_> = findings.iter().flat_map(|finding| proposals(finding)).collect();
         if !calls.is_empty() {
-            self.order(AnyAttack::Defined(Arc::new(proposed(&calls))), None, None);
+            self.order(AnyAttack::Defined(Arc::new(proposed(&calls, &self.goals))), None, None);
         }
         let mut unknown = Vec::new();
         for finding in findings.iter().filter(|finding| finding.rule != PURPOSE) {

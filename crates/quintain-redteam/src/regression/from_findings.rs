@@ -1,7 +1,7 @@
 //! Turns findings into tests of an ordinary suite: they fail as long as the weakness exists, and pass once it is
 //! fixed. A finding whose proof is not in a response does not become a test; the reason is listed instead.
 
-use quintain_evidence::finding::{Confidence, Finding, Place, Proof, SENT_PROMPT};
+use quintain_evidence::finding::{Confidence, Finding, FindingProof, Place, SENT_PROMPT};
 use quintain_evidence::indicator::Indicator;
 use quintain_evidence::probe::Step;
 use quintain_evidence::tool_call::ToolCall;
@@ -75,7 +75,7 @@ fn of_prompt(
     target: String,
 ) -> Result<Value, String> {
     let prompt = finding.metadata.get(SENT_PROMPT).and_then(Value::as_str);
-    let prompt = prompt.ok_or("the prompt was not stored")?;
+    let prompt = prompt.ok_or("one prompt does not reproduce it")?;
     let Indicator::Says { text } = sign else {
         return Err("the proof is not a text in the reply".to_owned());
     };
@@ -110,7 +110,7 @@ fn test(
 /// The requests that reproduce it.
 fn steps(
     finding: &Finding,
-    proof: &Proof,
+    proof: &FindingProof,
     first: bool,
     sign: &Indicator,
 ) -> Result<Vec<Step>, String> {
@@ -171,7 +171,7 @@ mod tests {
             argument: None,
             cwe: Vec::new(),
             owasp: Vec::new(),
-            proofs: vec![Proof {
+            proofs: vec![FindingProof {
                 form: String::new(),
                 what: String::new(),
                 payload: None,

@@ -121,6 +121,7 @@ impl Adversary {
             request: ModelRequest::Chat { prompt, schema: Some(schema) },
             // Two branches that improve the same message need two answers.
             sample: *turn,
+            repetition: 0,
         })
     }
 }

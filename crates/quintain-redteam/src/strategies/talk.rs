@@ -5,7 +5,7 @@ use std::fmt;
 
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
-use quintain_evidence::question::{Answer, Message, Question, Reaction};
+use quintain_evidence::question::{Answer, Question, Reaction, TurnMessage};
 use serde_json::Value;
 
 use super::adversary::{Adversary, AdversaryOptions, Situation, message_in};
@@ -113,7 +113,7 @@ impl Talk {
 /// The same questions with reworded messages.
 pub(super) fn reworded(
     mut questions: Vec<Question>,
-    mut reword: impl FnMut(&mut Message),
+    mut reword: impl FnMut(&mut TurnMessage),
 ) -> Next<Done> {
     for question in &mut questions {
         if let Question::Say(message) = question {
@@ -143,7 +143,7 @@ impl Conversation<'_> {
 }
 
 impl Inquiry for Conversation<'_> {
-    type Outcome = Done;
+    type Conclusion = Done;
 
     fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Done> {
         match History::of(&self.objective, self.seed, rounds) {
@@ -204,7 +204,7 @@ impl History {
 
     /// Sends this in the conversation that ends with the turn `after`; none starts a new one.
     pub(super) fn say(&self, text: impl Into<String>, after: Option<usize>) -> Next<Done> {
-        let message = Message { text: text.into(), after, turn: self.turns.len() };
+        let message = TurnMessage { text: text.into(), after, turn: self.turns.len() };
         Next::Ask(vec![Question::Say(message)])
     }
 
@@ -250,7 +250,7 @@ pub(super) struct Lead<'a> {
 
 #[cfg(test)]
 pub(super) mod testing {
-    use quintain_evidence::question::{ModelQuestion, ModelRequest, Reply};
+    use quintain_evidence::question::{ModelQuestion, ModelRequest, TurnReply};
     use serde_json::{Map, Value};
 
     use super::*;
@@ -281,7 +281,7 @@ pub(super) mod testing {
             let answer = |question: &Question| match question {
                 Question::Say(message) => {
                     let (reaction, text) = react(message.turn, &message.text);
-                    Answer::Reply(Reply { text, reaction })
+                    Answer::Reply(TurnReply { text, reaction })
                 }
                 question => advise(question),
             };

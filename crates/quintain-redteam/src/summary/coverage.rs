@@ -3,7 +3,7 @@
 use quintain_evidence::finding::{Finding, Standing};
 use quintain_evidence::frameworks::{FRAMEWORKS, find, ids};
 use quintain_evidence::redteam_report::{
-    AttackReport, Coverage, Covered, DefinedAttack, NotRun, RedteamReport, State,
+    AttackReport, Coverage, CoverageState, Covered, DefinedAttack, NotRun, RedteamReport,
 };
 
 use super::risk::risk;
@@ -47,7 +47,7 @@ pub(super) fn coverage(report: &RedteamReport) -> Vec<Coverage> {
     let mut all = covered_by(report, &attacks::suiting(receiver).collect::<Vec<_>>());
     if report.takes_text {
         // Lists about MCP servers say nothing about other targets.
-        all.retain(|one| one.entries.iter().any(|entry| entry.state != State::NoAttack));
+        all.retain(|one| one.entries.iter().any(|entry| entry.state != CoverageState::NoAttack));
     }
     all
 }
@@ -64,7 +64,9 @@ fn covered_by(report: &RedteamReport, attacks: &[&'static dyn Attack]) -> Vec<Co
                 id: framework.id.to_owned(),
                 name: framework.name.to_owned(),
                 title: framework.title.to_owned(),
-                entries: entries.filter(|one| whole || one.state != State::NoAttack).collect(),
+                entries: entries
+                    .filter(|one| whole || one.state != CoverageState::NoAttack)
+                    .collect(),
             }
         })
         .collect();
@@ -98,7 +100,7 @@ fn covered(
     let mut covered = Covered {
         id: id.to_owned(),
         title: title.to_owned(),
-        state: State::NoAttack,
+        state: CoverageState::NoAttack,
         confirmed: count(Standing::Confirmed),
         suspected: count(Standing::Suspected),
         by_design: count(Standing::ByDesign),
@@ -137,14 +139,14 @@ fn covered(
         .collect();
     covered.not_run.extend(partly);
     covered.state = match &covered {
-        Covered { confirmed: 1.., .. } => State::Confirmed,
-        Covered { suspected: 1.., .. } => State::Suspected,
-        Covered { by_design: 1.., .. } => State::ByDesign,
-        Covered { accepted: 1.., .. } => State::Accepted,
-        Covered { attacks, .. } if !attacks.is_empty() && has_gaps => State::Partial,
-        Covered { attacks, .. } if !attacks.is_empty() => State::Clean,
-        Covered { not_run, .. } if !not_run.is_empty() => State::NotRun,
-        _ => State::NoAttack,
+        Covered { confirmed: 1.., .. } => CoverageState::Confirmed,
+        Covered { suspected: 1.., .. } => CoverageState::Suspected,
+        Covered { by_design: 1.., .. } => CoverageState::ByDesign,
+        Covered { accepted: 1.., .. } => CoverageState::Accepted,
+        Covered { attacks, .. } if !attacks.is_empty() && has_gaps => CoverageState::Partial,
+        Covered { attacks, .. } if !attacks.is_empty() => CoverageState::Clean,
+        Covered { not_run, .. } if !not_run.is_empty() => CoverageState::NotRun,
+        _ => CoverageState::NoAttack,
     };
     covered
 }
@@ -238,50 +240,53 @@ mod tests {
     fn what_was_not_run_is_not_clean() {
         let mut report = report(&[("bola", 3)]);
         let clean = entry(&report, "API1");
-        assert_eq!((clean.state, clean.word().as_str()), (State::Clean, "nothing found"));
+        assert_eq!((clean.state, clean.word().as_str()), (CoverageState::Clean, "nothing found"));
         assert_eq!(clean.attacks, ["bola"]);
         report.attacks[0].trials = 0;
         let idle = entry(&report, "API1");
-        assert_eq!((idle.state, idle.word().as_str()), (State::NotRun, "not run"));
+        assert_eq!((idle.state, idle.word().as_str()), (CoverageState::NotRun, "not run"));
         assert_eq!(idle.why(), "bola found no place to attack");
         report.attacks.clear();
         assert_eq!(entry(&report, "API1").why(), "bola was not selected");
         report.not_run.push(NotRun { what: "bola".into(), why: "needs two identities".into() });
         assert_eq!(entry(&report, "API1").why(), "bola needs two identities");
         let nobody = entry(&report, "MCP08");
-        assert_eq!((nobody.state, nobody.word().as_str()), (State::NoAttack, "not run"));
+        assert_eq!((nobody.state, nobody.word().as_str()), (CoverageState::NoAttack, "not run"));
         assert_eq!(nobody.why(), "no attack tests it");
     }
 
     #[test]
     fn what_did_not_answer_or_was_cut_short_is_not_clean() {
         let mut report = report(&[("command-injection", 3)]);
-        assert_eq!(entry(&report, "CWE-78").state, State::Clean);
+        assert_eq!(entry(&report, "CWE-78").state, CoverageState::Clean);
         report.attacks[0].unanswered = 2;
         let partial = entry(&report, "CWE-78");
-        assert_eq!((partial.state, partial.word().as_str()), (State::Partial, "partly tested"));
+        assert_eq!(
+            (partial.state, partial.word().as_str()),
+            (CoverageState::Partial, "partly tested")
+        );
         assert!(partial.why().contains("got no answer at 2 of 5 places"), "{}", partial.why());
         report.attacks[0].trials = 0;
         let none = entry(&report, "CWE-78");
-        assert_eq!(none.state, State::NotRun);
+        assert_eq!(none.state, CoverageState::NotRun);
         assert!(none.why().contains("got no answer at 2 of 2 places"), "{}", none.why());
         report.attacks[0].unanswered = 0;
         report.attacks[0].left_out = 1;
         report.cut_short = Some("call limit of 25 reached".to_owned());
         let cut = entry(&report, "CWE-78");
-        assert_eq!(cut.state, State::NotRun);
+        assert_eq!(cut.state, CoverageState::NotRun);
         assert!(cut.why().contains("1 of 1 places: call limit of 25 reached"), "{}", cut.why());
         report.attacks[0].trials = 1;
-        assert_eq!(entry(&report, "CWE-78").state, State::Partial);
+        assert_eq!(entry(&report, "CWE-78").state, CoverageState::Partial);
         report.attacks[0].left_out = 0;
         report.unreachable = Some("tools/list failed".to_owned());
-        assert_eq!(entry(&report, "CWE-78").state, State::Partial);
+        assert_eq!(entry(&report, "CWE-78").state, CoverageState::Partial);
     }
 
     #[test]
     fn what_a_baseline_accepts_is_not_clean() {
         let mut report = report(&[("command-injection", 3)]);
-        assert_eq!(entry(&report, "CWE-78").state, State::Clean);
+        assert_eq!(entry(&report, "CWE-78").state, CoverageState::Clean);
         let finding = serde_json::json!({
             "id": "F-1", "rule": "command-injection", "title": "t", "severity": "high",
             "confidence": "confirmed", "target": "t", "place": {"kind": "server", "server": "s"},
@@ -289,13 +294,16 @@ mod tests {
         });
         report.suppressed.push(serde_json::from_value(finding).expect("a finding"));
         let covered = entry(&report, "CWE-78");
-        assert_eq!((covered.state, covered.word().as_str()), (State::Accepted, "1 accepted"));
+        assert_eq!(
+            (covered.state, covered.word().as_str()),
+            (CoverageState::Accepted, "1 accepted")
+        );
     }
 
     #[test]
     fn what_did_not_look_is_told_beside_what_did() {
         let clean = entry(&report(&[("bfla", 1)]), "API5");
-        assert_eq!(clean.state, State::Clean);
+        assert_eq!(clean.state, CoverageState::Clean);
         assert!(clean.not_run.iter().any(|one| one.what == "rbac"));
         assert!(clean.why().starts_with("bfla; not run: "), "{}", clean.why());
     }
@@ -305,7 +313,7 @@ mod tests {
         let all = coverage(&RedteamReport::default());
         let cwe = all.iter().find(|one| one.id == "cwe").unwrap();
         assert!(cwe.entries.iter().any(|one| one.id == "CWE-78"));
-        assert!(cwe.entries.iter().all(|one| one.state != State::NoAttack));
+        assert!(cwe.entries.iter().all(|one| one.state != CoverageState::NoAttack));
         assert!(!all.iter().any(|one| one.id == "others"));
     }
 

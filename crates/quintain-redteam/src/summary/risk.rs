@@ -1,16 +1,16 @@
 //! Numbers to compare runs by: attack success rate with its uncertainty, and a risk score.
 
 use quintain_evidence::finding::{Confidence, Finding, Severity};
-use quintain_evidence::redteam_report::{AttackReport, Level, Risk};
+use quintain_evidence::redteam_report::{AttackReport, Risk, RiskLevel};
 
 use crate::attacks;
 
-fn level(score: f64) -> Level {
+fn level(score: f64) -> RiskLevel {
     match score {
-        score if score >= 9.0 => Level::Critical,
-        score if score >= 7.0 => Level::High,
-        score if score >= 4.0 => Level::Medium,
-        _ => Level::Low,
+        score if score >= 9.0 => RiskLevel::Critical,
+        score if score >= 7.0 => RiskLevel::High,
+        score if score >= 4.0 => RiskLevel::Medium,
+        _ => RiskLevel::Low,
     }
 }
 
@@ -88,6 +88,6 @@ mod tests {
     #[test]
     fn nothing_found_is_no_risk() {
         let risk = risk(&[], &[]);
-        assert_eq!((risk.score, risk.level), (0.0, Level::Low));
+        assert_eq!((risk.score, risk.level), (0.0, RiskLevel::Low));
     }
 }

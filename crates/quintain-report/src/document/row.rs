@@ -43,7 +43,7 @@ impl Serialize for Row<'_> {
         row.serialize_entry("promptId", &self.prompt_id)?;
         row.serialize_entry("promptIdx", &self.prompt_idx)?;
         row.serialize_entry("provider", &Provider::of(case))?;
-        row.serialize_entry("response", &Answer(&case.response))?;
+        row.serialize_entry("response", &WrittenResponse(&case.response))?;
         row.serialize_entry("score", &Number(case.score))?;
         row.serialize_entry("success", &passed(case))?;
         row.serialize_entry("testCase", &case.test)?;
@@ -60,6 +60,10 @@ impl Serialize for Row<'_> {
             CaseStatus::Errored => 2,
         };
         row.serialize_entry("failureReason", &reason)?;
+        if let Some(graded) = &case.graded {
+            row.serialize_entry("findings", &graded.findings)?;
+            row.serialize_entry("metrics", &graded.metrics)?;
+        }
         row.serialize_entry("quintain", &Extra::of(case, self.evidence))?;
         row.end()
     }
@@ -94,9 +98,9 @@ impl<'a> Provider<'a> {
 }
 
 /// The response without empty fields: a refusal is `{"error": ...}` and nothing else.
-struct Answer<'a>(&'a Response);
+struct WrittenResponse<'a>(&'a Response);
 
-impl Serialize for Answer<'_> {
+impl Serialize for WrittenResponse<'_> {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         let answer = self.0;
         let mut map = out.serialize_map(None)?;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use quintain_evidence::event::{Column, RunInfo};
 use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
-use quintain_evidence::finding::{Accepted, Confidence, Finding, Place, Proof, Severity};
+use quintain_evidence::finding::{Accepted, Confidence, Finding, FindingProof, Place, Severity};
 use quintain_evidence::redteam_report::Silent;
 use quintain_evidence::redteam_report::{
-    AttackReport, Chain, Change, DisclosedValue, FileChange, Insight, NotRun, PhaseTime,
+    AttackReport, Chain, DisclosedValue, FileChange, FileChangeKind, Insight, NotRun, PhaseTime,
     RedteamReport, ToolCoverage,
 };
-use quintain_evidence::redteam_report::{Coverage, Covered, State};
+use quintain_evidence::redteam_report::{Coverage, CoverageState, Covered};
 use quintain_evidence::result::{CaseResult, SourcePlace as Written};
 use quintain_evidence::tally::Summary;
 use quintain_evidence::verdict::Verdict;
@@ -50,9 +50,9 @@ fn reply(text: &str) -> Outcome {
     Outcome::says(text)
 }
 
-fn proof(form: &str, what: &str, payload: &str, observations: Vec<Observation>) -> Proof {
+fn proof(form: &str, what: &str, payload: &str, observations: Vec<Observation>) -> FindingProof {
     let call = exchange(json!({"host": payload}), reply(&format!("answer to {payload}")));
-    Proof {
+    FindingProof {
         form: form.into(),
         what: what.into(),
         payload: Some(json!(payload)),
@@ -72,7 +72,7 @@ fn finding(
     severity: Severity,
     place: Place,
     title: &str,
-    proofs: Vec<Proof>,
+    proofs: Vec<FindingProof>,
 ) -> Finding {
     let fingerprint = format!("{:032x}", rule.len() * 1_000 + title.len());
     Finding {
@@ -186,7 +186,7 @@ fn findings() -> Vec<Finding> {
             Severity::Info,
             Place::Server { server: "payments".into() },
             "the server discloses paths in its instructions",
-            vec![Proof {
+            vec![FindingProof {
                 form: "as listed".into(),
                 what: "/home/someone/server.py".into(),
                 payload: None,
@@ -292,23 +292,23 @@ pub(super) fn redteam() -> RedteamReport {
         changes: vec![
             FileChange {
                 path: "/home/ann/.payments/settings.json".into(),
-                change: Change::Modified,
+                change: FileChangeKind::Modified,
                 restored: true,
             },
-            FileChange { path: HOSTILE.into(), change: Change::Created, restored: false },
+            FileChange { path: HOSTILE.into(), change: FileChangeKind::Created, restored: false },
         ],
     }
 }
 
 /// Not a real framework, for the same reason.
 fn frameworks() -> Vec<Coverage> {
-    let entry = |id: &str, title: &str, state: State| Covered {
+    let entry = |id: &str, title: &str, state: CoverageState| Covered {
         id: id.into(),
         title: title.into(),
         state,
-        confirmed: usize::from(state == State::Confirmed) * 2,
-        suspected: usize::from(state == State::Suspected),
-        by_design: usize::from(state == State::ByDesign),
+        confirmed: usize::from(state == CoverageState::Confirmed) * 2,
+        suspected: usize::from(state == CoverageState::Suspected),
+        by_design: usize::from(state == CoverageState::ByDesign),
         accepted: 0,
         attacks: vec!["x-shell".into()],
         not_run: Vec::new(),
@@ -320,20 +320,20 @@ fn frameworks() -> Vec<Coverage> {
         ..entry(id, title, state)
     };
     let entries = vec![
-        entry("X01", "Shells", State::Confirmed),
-        entry("X02", "Paths", State::Suspected),
-        entry("X03", "Links", State::ByDesign),
+        entry("X01", "Shells", CoverageState::Confirmed),
+        entry("X02", "Paths", CoverageState::Suspected),
+        entry("X03", "Links", CoverageState::ByDesign),
         Covered {
             not_run: vec![not_run("x-idle", "found no place to attack")],
-            ..entry("X04", "Errors", State::Clean)
+            ..entry("X04", "Errors", CoverageState::Clean)
         },
         unseen(
             "X05",
             "Objects",
-            State::NotRun,
+            CoverageState::NotRun,
             vec![not_run("x-objects", "needs luck"), not_run("x-idle", "needs luck")],
         ),
-        unseen("X06", "Audit", State::NoAttack, Vec::new()),
+        unseen("X06", "Audit", CoverageState::NoAttack, Vec::new()),
     ];
     let coverage = |id: &str, entries| Coverage {
         id: id.to_lowercase(),
@@ -341,7 +341,7 @@ fn frameworks() -> Vec<Coverage> {
         title: format!("{id} Top 6 (2026)"),
         entries,
     };
-    let hostile = vec![entry(HOSTILE, HOSTILE, State::Confirmed)];
+    let hostile = vec![entry(HOSTILE, HOSTILE, CoverageState::Confirmed)];
     vec![coverage("X", entries), coverage("Others", hostile)]
 }
 

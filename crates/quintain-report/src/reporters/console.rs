@@ -192,7 +192,7 @@ impl Screen {
     }
 
     fn row(&self, case: &CaseResult) -> String {
-        if let Some(graded) = &case.graded {
+        if let Some(graded) = case.graded_trace() {
             return self.trace_row(case, graded, &gist::name(case));
         }
         let took = format!("{:>9}", duration(case.latency_ms));
@@ -217,7 +217,7 @@ impl Screen {
         block.push(format!("{}  {}", self.status(case.status), self.paint(Tone::Bold, &name)));
         let mut about = Vec::new();
         about.extend(case.place.as_ref().map(|place| format!("at {place}")));
-        about.extend(case.graded.is_none().then(|| line(case.target.name(), 60)));
+        about.extend(case.graded_trace().is_none().then(|| line(case.target.name(), 60)));
         about.extend(self.columns.prompts.then(|| line(&case.prompt.label, 60)));
         if case.attempts > 1 {
             about.push(format!("attempt {}", case.attempts));
@@ -225,7 +225,7 @@ impl Screen {
         let about = line(&about.join(" · "), 400);
         let indented = |text: &str| format!("{:INDENT$}{text}", "");
         block.push(indented(&self.paint(Tone::Dim, &fit(&about, self.width - INDENT))));
-        if let Some(graded) = &case.graded {
+        if let Some(graded) = case.graded_trace() {
             self.trace_findings(case, graded, &mut block);
             self.exchange(case, &mut block);
             return block.join("\n");
@@ -259,7 +259,7 @@ impl Screen {
             block.extend(text.lines().map(|text| format!("{:INDENT$}{text}", "")));
             return;
         }
-        let is_trace = case.graded.is_some();
+        let is_trace = case.graded_trace().is_some();
         let sides = [
             (
                 if is_trace { "request" } else { "sent" },

@@ -181,9 +181,11 @@ impl Page {
             opening(out, &title, &run, summary, "cases", verdict(summary))?;
             cards(out, summary)?;
         }
-        match &summary.grade {
-            Some(grade) => graded::write(out, grade)?,
-            None => chart::write(out, &run, summary, &self.latencies)?,
+        if let Some(grade) = &summary.grade {
+            graded::write(out, grade)?;
+        }
+        if !run.of_traces {
+            chart::write(out, &run, summary, &self.latencies)?;
         }
         write!(out, "{}", include_str!("html/cases.html"))?;
         write!(out, "<noscript><div class=\"scroll\"><table><thead><tr><th>Status</th>")?;

@@ -133,10 +133,10 @@ impl Page {
         }
         let status = gist::status(case.status);
         writeln!(self.details, "<details><summary>{status}: {name} {place}</summary>\n")?;
-        if let Some(graded) = &case.graded {
+        if let Some(graded) = case.graded_trace() {
             graded::findings(&mut self.details, case, graded)?;
         }
-        let components = gist::failures(case).filter(|_| case.graded.is_none());
+        let components = gist::failures(case).filter(|_| case.graded_trace().is_none());
         for component in components.take(20) {
             let place = component.place.as_ref().map(|place| code(&place.to_string()));
             let kind = code(&gist::kind_text(component));

@@ -98,7 +98,7 @@ impl Log {
         if self.run.is_none() {
             return Ok(());
         }
-        if let Some(graded) = &case.graded {
+        if let Some(graded) = case.graded_trace() {
             return self.trace(case, graded);
         }
         if gist::passed(case) || findings::attack_of_trial(case).is_some() {

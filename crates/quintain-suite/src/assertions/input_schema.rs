@@ -104,7 +104,7 @@ fn pointer(place: &str) -> String {
 }
 
 /// The calls with invalid arguments.
-struct Plan<'a> {
+struct InvalidCalls<'a> {
     tool: &'a str,
     server: &'a str,
     violations: Vec<Violation>,
@@ -112,7 +112,7 @@ struct Plan<'a> {
 }
 
 impl Enforced {
-    fn plan<'a>(&self, scene: &Scene<'a>) -> Result<Plan<'a>, Box<Verdict>> {
+    fn plan<'a>(&self, scene: &Scene<'a>) -> Result<InvalidCalls<'a>, Box<Verdict>> {
         let (index, exchange) = views::last(scene)?;
         let error = |why: String| Box::new(Verdict::error(why).proof(index, ""));
         let Some((tool, listed)) = views::called(scene, exchange) else {
@@ -149,7 +149,7 @@ impl Enforced {
             let why = format!("the input schema of `{tool}` forbids nothing{where_chosen}");
             return Err(Box::new(Verdict::fail(why)));
         }
-        Ok(Plan { tool, server: &exchange.server, violations: found.all, more: found.more })
+        Ok(InvalidCalls { tool, server: &exchange.server, violations: found.all, more: found.more })
     }
 
     fn wants(&self, place: &str, rule: Rule) -> bool {
@@ -162,7 +162,7 @@ impl Enforced {
     }
 }
 
-impl Plan<'_> {
+impl InvalidCalls<'_> {
     fn step(&self, violation: &Violation) -> Step {
         let (tool, server) = (self.tool.to_owned(), self.server.to_owned());
         Step::Call(ToolCall { tool, args: violation.args.clone(), server: Some(server) })
@@ -234,7 +234,7 @@ impl Enforced {
 impl Enforced {
     fn verdict(
         &self,
-        plan: &Plan<'_>,
+        plan: &InvalidCalls<'_>,
         asked: u32,
         accepted: u32,
         bad: &[(&Violation, String)],

@@ -3,7 +3,7 @@
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{Answer, Question};
-use quintain_evidence::surface::drift::{Change, drift};
+use quintain_evidence::surface::drift::{SurfaceChange, drift};
 use quintain_evidence::surface::lock::{Ignored, Scope, Section, lock, narrowed};
 use quintain_evidence::verdict::Verdict;
 use quintain_source::unknown_word;
@@ -168,7 +168,7 @@ fn pretty(lock: &Value) -> String {
     serde_json::to_string_pretty(lock).unwrap_or_default() + "\n"
 }
 
-fn listed(changes: &[Change]) -> String {
+fn listed(changes: &[SurfaceChange]) -> String {
     let servers = changes.iter().any(|change| change.server != changes[0].server);
     let lines = changes.iter().take(MAX_LISTED).map(|change| {
         let server = if servers { format!("{}: ", change.server) } else { String::new() };
@@ -180,7 +180,7 @@ fn listed(changes: &[Change]) -> String {
     lines.collect::<String>() + &more
 }
 
-fn kept_with_verdict(changes: &[Change]) -> Value {
+fn kept_with_verdict(changes: &[SurfaceChange]) -> Value {
     let kept = changes
         .iter()
         .take(MAX_KEPT)

@@ -8,7 +8,7 @@ use quintain_source::Diagnostic;
 use serde_json::{Map, Value};
 
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::promptfoo_spans::{Failure, Span, Trace};
+use crate::promptfoo_spans::{SpanFailure, SpanTrace, TraceSpan};
 
 pub(super) static TRACE_SPAN_COUNT: Builtin = Builtin {
     meta: &Meta {
@@ -91,8 +91,8 @@ The exchanges that failed.
 const SHOWN: usize = 3;
 
 /// The trace of the case, or an error verdict if there is none.
-pub(super) fn trace<'a>(scene: &Scene<'a>, kind: &str) -> Result<Trace<'a>, Box<Verdict>> {
-    Trace::of(scene).ok_or_else(|| {
+pub(super) fn trace<'a>(scene: &Scene<'a>, kind: &str) -> Result<SpanTrace<'a>, Box<Verdict>> {
+    SpanTrace::of(scene).ok_or_else(|| {
         Box::new(Verdict::error(format!("No trace data available for {kind} assertion")))
     })
 }
@@ -100,7 +100,7 @@ pub(super) fn trace<'a>(scene: &Scene<'a>, kind: &str) -> Result<Trace<'a>, Box<
 /// Adds the exchanges of spans as proofs.
 pub(super) fn proved<'s>(
     verdict: Verdict,
-    spans: impl IntoIterator<Item = &'s Span<'s>>,
+    spans: impl IntoIterator<Item = &'s TraceSpan<'s>>,
 ) -> Verdict {
     let exchanges = spans.into_iter().filter_map(|span| span.exchange).take(SHOWN);
     exchanges.fold(verdict, |verdict, at| verdict.proof(at, ""))
@@ -139,7 +139,7 @@ fn pattern(map: &Map<String, Value>, kind: &str) -> Result<Option<String>, Strin
     }
 }
 
-fn matching<'t, 'a>(trace: &'t Trace<'a>, pattern: &str) -> Vec<&'t Span<'a>> {
+fn matching<'t, 'a>(trace: &'t SpanTrace<'a>, pattern: &str) -> Vec<&'t TraceSpan<'a>> {
     trace.spans().iter().filter(|span| glob::matches(pattern, &span.name)).collect()
 }
 
@@ -242,7 +242,7 @@ fn duration(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 impl Timed {
     /// `spans` is not empty and sorted by duration, slowest first.
-    fn judge(&self, spans: &[&Span<'_>]) -> Verdict {
+    fn judge(&self, spans: &[&TraceSpan<'_>]) -> Verdict {
         let max = js::number(self.max);
         let (slow, reason) = match self.percentile {
             None => {
@@ -283,13 +283,13 @@ impl Timed {
     clippy::cast_sign_loss,
     reason = "a rank between 0 and the number of spans"
 )]
-fn percentile_of(spans: &[&Span<'_>], percentile: f64) -> f64 {
+fn percentile_of(spans: &[&TraceSpan<'_>], percentile: f64) -> f64 {
     let rank = (percentile / 100.0 * spans.len() as f64).ceil().max(1.0) as usize;
     let from_slowest = spans.len().saturating_sub(rank);
     spans.get(from_slowest).map_or(0.0, |span| span.took_ms)
 }
 
-fn slowest(spans: &[&Span<'_>]) -> String {
+fn slowest(spans: &[&TraceSpan<'_>]) -> String {
     let named = spans.iter().take(SHOWN).map(|s| format!("{} ({}ms)", s.name, millis(s.took_ms)));
     named.collect::<Vec<_>>().join(", ")
 }
@@ -334,7 +334,7 @@ fn errors(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
             let pattern = &allowed.pattern;
             return Ok(Verdict::pass(format!("No spans found matching pattern \"{pattern}\"")));
         }
-        let failed: Vec<&Span<'_>> =
+        let failed: Vec<&TraceSpan<'_>> =
             spans.iter().copied().filter(|span| span.failure.is_some()).collect();
         let (pass, reason) = allowed.judge(spans.len(), &failed);
         Ok(proved(Verdict::of(pass, reason), failed))
@@ -342,13 +342,13 @@ fn errors(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 }
 
 impl Allowed {
-    fn judge(&self, all: usize, failed: &[&Span<'_>]) -> (bool, String) {
+    fn judge(&self, all: usize, failed: &[&TraceSpan<'_>]) -> (bool, String) {
         let count = failed.len();
         let share = count as f64 / all as f64 * 100.0;
         let percent = js::to_fixed(share, 1);
         if let Some(max) = self.count.filter(|max| count as f64 > *max) {
             let told = failed.iter().take(SHOWN).map(|span| match &span.failure {
-                Some(Failure::NoResult(why)) => format!("{} ({why})", span.name),
+                Some(SpanFailure::NoResult(why)) => format!("{} ({why})", span.name),
                 _ => format!("{} (status: 2)", span.name),
             });
             let told = told.collect::<Vec<_>>().join(", ");

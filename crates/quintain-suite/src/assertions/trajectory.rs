@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::trace_spans::{expected, number, proved, trace};
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::promptfoo_spans::{Span, Step, Trace};
+use crate::promptfoo_spans::{SpanTrace, TraceSpan, TrajectoryStep};
 
 pub(super) static TOOL_USED: Builtin = Builtin {
     meta: &Meta {
@@ -120,7 +120,7 @@ impl Matcher {
         Err(format!("{kind} assertion {what} must include a name or pattern property"))
     }
 
-    pub(super) fn fits(&self, step: &Span<'_>) -> bool {
+    pub(super) fn fits(&self, step: &TraceSpan<'_>) -> bool {
         let kind = self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == step.kind());
         let pattern = self.pattern.as_ref();
         kind && pattern
@@ -133,12 +133,12 @@ impl Matcher {
 }
 
 /// The tool calls, in order.
-pub(super) fn tools<'t, 'a>(trace: &'t Trace<'a>) -> Vec<&'t Span<'a>> {
-    trace.steps().filter(|step| matches!(step.step, Step::Tool { .. })).collect()
+pub(super) fn tools<'t, 'a>(trace: &'t SpanTrace<'a>) -> Vec<&'t TraceSpan<'a>> {
+    trace.steps().filter(|step| matches!(step.step, TrajectoryStep::Tool { .. })).collect()
 }
 
 /// `tool:a, tool:b`
-pub(super) fn labels<'s>(steps: impl IntoIterator<Item = &'s &'s Span<'s>>) -> String {
+pub(super) fn labels<'s>(steps: impl IntoIterator<Item = &'s &'s TraceSpan<'s>>) -> String {
     let labels: Vec<String> = steps.into_iter().map(|step| step.label()).collect();
     if labels.is_empty() { "(none)".to_owned() } else { labels.join(", ") }
 }
@@ -189,7 +189,7 @@ fn tool_used(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     })
 }
 
-fn all_used(matchers: &[Matcher], tools: &[&Span<'_>], negated: bool) -> Verdict {
+fn all_used(matchers: &[Matcher], tools: &[&TraceSpan<'_>], negated: bool) -> Verdict {
     let is_used = |matcher: &&Matcher| tools.iter().any(|tool| matcher.fits(tool));
     let (used, missing): (Vec<&Matcher>, Vec<&Matcher>) = matchers.iter().partition(is_used);
     let actual = labels(tools);
@@ -216,10 +216,11 @@ fn often_used(
     tool: &Matcher,
     min: f64,
     max: Option<f64>,
-    tools: &[&Span<'_>],
+    tools: &[&TraceSpan<'_>],
     negated: bool,
 ) -> Verdict {
-    let fitting: Vec<&Span<'_>> = tools.iter().copied().filter(|step| tool.fits(step)).collect();
+    let fitting: Vec<&TraceSpan<'_>> =
+        tools.iter().copied().filter(|step| tool.fits(step)).collect();
     let (name, count) = (tool.label(), fitting.len());
     let held = count as f64 >= min && max.is_none_or(|max| count as f64 <= max);
     let reason = match (negated, held) {
@@ -236,7 +237,7 @@ fn often_used(
 }
 
 /// `. Matches: tool:a`, or nothing.
-fn matches(steps: &[&Span<'_>]) -> String {
+fn matches(steps: &[&TraceSpan<'_>]) -> String {
     if steps.is_empty() { String::new() } else { format!(". Matches: {}", labels(steps)) }
 }
 
@@ -284,7 +285,10 @@ fn tool_sequence(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 impl Sequence {
     /// The calls of the sequence, if it occurs.
-    fn find<'t, 'a>(&self, tools: &[&'t Span<'a>]) -> (Option<Vec<&'t Span<'a>>>, String) {
+    fn find<'t, 'a>(
+        &self,
+        tools: &[&'t TraceSpan<'a>],
+    ) -> (Option<Vec<&'t TraceSpan<'a>>>, String) {
         let actual = labels(tools);
         if self.exact {
             let mut pairs = self.steps.iter().zip(tools);
@@ -345,7 +349,7 @@ fn step_count(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     judging(move |scene| {
         let trace = trace(scene, KIND)?;
         let wanted = wanted.get(scene)?;
-        let steps: Vec<&Span<'_>> = trace.steps().filter(|s| wanted.matcher.fits(s)).collect();
+        let steps: Vec<&TraceSpan<'_>> = trace.steps().filter(|s| wanted.matcher.fits(s)).collect();
         let count = steps.len() as f64;
         let held =
             wanted.min.is_none_or(|min| count >= min) && wanted.max.is_none_or(|max| count <= max);
@@ -359,7 +363,7 @@ fn step_count(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 }
 
 impl Counted {
-    fn reason(&self, steps: &[&Span<'_>]) -> String {
+    fn reason(&self, steps: &[&TraceSpan<'_>]) -> String {
         let kinds = (!self.matcher.kinds.is_empty())
             .then(|| format!("type={}", self.matcher.kinds.join("|")));
         let pattern = self.matcher.pattern.as_ref().map(|pattern| format!("pattern={pattern}"));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::trace_spans::{proved, trace};
 use super::trajectory::{Matcher, labels, tools};
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::promptfoo_spans::{Span, Step};
+use crate::promptfoo_spans::{TraceSpan, TrajectoryStep};
 
 pub(super) static TOOL_ARGS_MATCH: Builtin = Builtin {
     meta: &Meta {
@@ -96,13 +96,13 @@ impl Wanted {
         Ok(Self { tool, args: args.clone(), exact, defaults, ignore })
     }
 
-    fn judge(&self, tools: &[&Span<'_>], negated: bool) -> Verdict {
+    fn judge(&self, tools: &[&TraceSpan<'_>], negated: bool) -> Verdict {
         let name = self.tool.label();
-        let called: Vec<(&Span<'_>, &Value)> = tools
+        let called: Vec<(&TraceSpan<'_>, &Value)> = tools
             .iter()
             .filter(|step| self.tool.fits(step))
             .filter_map(|step| match step.step {
-                Step::Tool { args, .. } => Some((*step, args)),
+                TrajectoryStep::Tool { args, .. } => Some((*step, args)),
                 _ => None,
             })
             .collect();

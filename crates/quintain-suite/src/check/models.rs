@@ -45,6 +45,15 @@ pub struct AskedModel {
 const MAX_DEPTH: usize = 8;
 
 impl ModelTask {
+    pub const ALL: [Self; 4] =
+        [Self::Text, Self::Embedding, Self::Classification, Self::Moderation];
+
+    /// Whether a `provider` names a model for each task.
+    pub fn are_keys_of(provider: &Value) -> bool {
+        let Some(map) = provider.as_object() else { return false };
+        !map.contains_key("id") && Self::ALL.iter().any(|task| map.contains_key(task.key()))
+    }
+
     /// The key in a `provider` that names a model for each task.
     pub fn key(self) -> &'static str {
         match self {

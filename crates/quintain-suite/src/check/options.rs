@@ -6,6 +6,7 @@ use quintain_evidence::code::Code;
 use serde_json::{Map, Value};
 
 use super::{View, WrittenModel};
+use crate::rubric_prompt::RubricPrompt;
 
 /// `options` of a test.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +31,7 @@ pub struct TestOptions {
     /// `provider` of `defaultTest`, which judges if nothing else is named.
     pub fallback_judge: Option<WrittenModel>,
     /// `rubricPrompt`, with the content of files.
-    pub rubric_prompt: Option<Value>,
+    pub rubric_prompt: Option<RubricPrompt>,
     /// The options as written, for reports and for questions to judges.
     pub raw: Map<String, Value>,
 }

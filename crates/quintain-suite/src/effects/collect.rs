@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::effects::{
-    Contact, Effects, Environment, Run, Start, Tests, Use, Variables, Write,
+    CodeRun, Contact, Effects, Environment, ProcessStart, Tests, Use, Variables, Write,
 };
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::inquiry::{Next, Rounds};
@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::check::Scene;
 use crate::plan::{Plan, PlannedCase};
+use crate::rubric_prompt::RubricPrompt;
 use crate::suite::address_of_model;
 use crate::suite::{Assert, DerivedValue, Prompt, PromptBody, Rule, Suite, Target, Test, VarFile};
 use crate::target::{Defined, Reach, Reached, bare};
@@ -120,7 +121,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn start(&mut self, start: Start) {
+    fn start(&mut self, start: ProcessStart) {
         if !self.effects.start.contains(&start) {
             self.effects.start.push(start);
         }
@@ -152,7 +153,7 @@ impl<'a> Collector<'a> {
             let unfilled = self.suite.written_env.get(variable);
             unfilled.or_else(|| self.suite.env.get(variable)).cloned()
         });
-        self.start(Start {
+        self.start(ProcessStart {
             what: format!("{language} for code of the suite"),
             command: named.unwrap_or_else(|| usual.to_owned()),
             args: Vec::new(),
@@ -241,6 +242,9 @@ impl<'a> Collector<'a> {
             // A later test may send what it returns.
             self.content.any |= options.store_output_as.is_some();
         }
+        if let Some(code) = options.rubric_prompt.as_ref().and_then(RubricPrompt::code) {
+            self.code(code, "question to a judge");
+        }
         if let Some(code) = &test.scoring {
             self.code(code, "scores");
         }
@@ -306,6 +310,12 @@ impl<'a> Collector<'a> {
         vars: &Map<String, Value>,
     ) -> Vec<Question> {
         let check = match &assert.rule {
+            // To know the question to a judge, its code would have to run.
+            Rule::Check(check)
+                if !check.model_tasks().is_empty() && (is_made(test) || check.code().is_some()) =>
+            {
+                return Vec::new();
+            }
             Rule::Check(check) => check,
             Rule::Set { asserts, .. } => {
                 let all = asserts.iter();
@@ -335,7 +345,7 @@ impl<'a> Collector<'a> {
     }
 
     pub(super) fn finish(mut self) -> Effects {
-        let run = self.code.into_iter().map(|((language, file), uses)| Run {
+        let run = self.code.into_iter().map(|((language, file), uses)| CodeRun {
             language,
             file,
             uses: uses.into_iter().map(|(what, count)| Use { what, count }).collect(),
@@ -360,4 +370,9 @@ fn name(language: Language) -> &'static str {
         Language::Python => "Python",
         Language::Ruby => "Ruby",
     }
+}
+
+/// Whether code makes the question to the judges of a test.
+fn is_made(test: &Test) -> bool {
+    test.options.rubric_prompt.as_ref().and_then(RubricPrompt::code).is_some()
 }

@@ -7,7 +7,7 @@ use quintain_source::{Diagnostic, Fields, Node, wrong_type};
 use serde_json::{Map, Value};
 
 use super::Test;
-use super::loader::{Loader, Place};
+use super::loader::{Loader, SuiteFolder};
 use super::mention::{self, Kind};
 
 /// A test must have at least one of these keys.
@@ -28,7 +28,7 @@ impl Loader<'_> {
         &mut self,
         node: &Node,
         role: Role,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         test_dir: &Path,
     ) -> Option<Test> {
         let what = match role {
@@ -87,12 +87,12 @@ impl Loader<'_> {
         fields: &mut Fields<'_>,
         key: &'static str,
         kind: Kind,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
     ) -> Option<Vec<String>> {
         mention::read(fields, key, kind, place.strictness, &mut self.mentions, self.dx)
     }
 
-    fn assert_list(&mut self, node: &Node, place: &Place<'_>) -> Vec<Arc<super::Assert>> {
+    fn assert_list(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Vec<Arc<super::Assert>> {
         let reader = super::AssertReader {
             base_dir: place.base_dir,
             files: self.files,

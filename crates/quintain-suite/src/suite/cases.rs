@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::case::Role;
 use super::list::{Entry, numbered};
-use super::loader::{Loader, Place, suffix_of};
+use super::loader::{Loader, SuiteFolder, suffix_of};
 use super::row::Rows;
 use crate::code::RunCode as _;
 use crate::files::{FileValue, language_of, split_function};
@@ -24,7 +24,7 @@ type Take<'t> = &'t mut dyn FnMut(Entry<'_>);
 
 impl Loader<'_> {
     /// Reads all tests of a `tests` key, not yet merged with `defaultTest`.
-    pub(super) fn tests(&mut self, node: Node, place: &Place<'_>, take: Take<'_>) {
+    pub(super) fn tests(&mut self, node: Node, place: &SuiteFolder<'_>, take: Take<'_>) {
         match node.kind {
             NodeKind::Seq(items) => {
                 items.into_iter().for_each(|item| self.item(&item, place, take));
@@ -47,7 +47,7 @@ impl Loader<'_> {
     }
 
     /// One entry of the list.
-    fn item(&mut self, item: &Node, place: &Place<'_>, take: Take<'_>) {
+    fn item(&mut self, item: &Node, place: &SuiteFolder<'_>, take: Take<'_>) {
         match item.as_str() {
             Some(name) => self.test_files(name, item.span, false, place, take),
             None if item.get("path").is_some() => self.generator(item, place, take),
@@ -59,7 +59,7 @@ impl Loader<'_> {
     fn entry(
         &mut self,
         node: &Node,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         test_dir: &Path,
         row: Option<usize>,
         take: Take<'_>,
@@ -72,7 +72,14 @@ impl Loader<'_> {
 
     /// The tests of a file or of all files that a pattern matches. As in promptfoo, the tests of a JSON file
     /// are numbered if `tests` is that file alone.
-    fn test_files(&mut self, name: &str, at: Span, alone: bool, place: &Place<'_>, take: Take<'_>) {
+    fn test_files(
+        &mut self,
+        name: &str,
+        at: Span,
+        alone: bool,
+        place: &SuiteFolder<'_>,
+        take: Take<'_>,
+    ) {
         if let Some((scheme, _)) = name.split_once("://").filter(|(scheme, _)| *scheme != "file") {
             let why = format!("tests from `{scheme}://` are not supported; save them as a file");
             return self.unreadable(at, why);
@@ -87,7 +94,14 @@ impl Loader<'_> {
         }
     }
 
-    fn test_file(&mut self, path: &Path, at: Span, alone: bool, place: &Place<'_>, take: Take<'_>) {
+    fn test_file(
+        &mut self,
+        path: &Path,
+        at: Span,
+        alone: bool,
+        place: &SuiteFolder<'_>,
+        take: Take<'_>,
+    ) {
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         let suffix = suffix_of(path);
         let row = |index| (alone && !suffix.starts_with('y')).then_some(index);
@@ -147,7 +161,7 @@ impl Loader<'_> {
     fn shared_source(
         &mut self,
         path: &Path,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         at: Span,
     ) -> Option<(Arc<str>, FileId)> {
         let id = self.source(path, place, at)?;
@@ -155,7 +169,7 @@ impl Loader<'_> {
     }
 
     /// `{path: file://make.js, config: {...}}`
-    fn generator(&mut self, node: &Node, place: &Place<'_>, take: Take<'_>) {
+    fn generator(&mut self, node: &Node, place: &SuiteFolder<'_>, take: Take<'_>) {
         let Some(mut fields) = Fields::of(node, "a file with tests", self.dx) else { return };
         let config = fields.get("config").map(Node::to_json);
         let path = fields.get("path");
@@ -178,7 +192,7 @@ impl Loader<'_> {
         name: &str,
         config: Option<&Value>,
         at: Span,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         take: Take<'_>,
     ) {
         let made = match FileValue::read(name, place.base_dir, self.files) {

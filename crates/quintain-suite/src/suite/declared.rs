@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::case::Role;
 use super::document::Document;
-use super::loader::{Loader, Place};
+use super::loader::{Loader, SuiteFolder};
 use super::{Files, Output, Prompt, PromptBody, Test, TestList, Tests};
-use crate::check::WrittenModel;
+use crate::check::{ModelTask, WrittenModel};
 
 pub(super) const KEYS: [&str; 18] = [
     "$schema",
@@ -79,7 +79,12 @@ pub(super) fn read(
     tests
 }
 
-fn settings(document: &Document, place: &Place<'_>, loader: &mut Loader<'_>, tests: &mut Tests) {
+fn settings(
+    document: &Document,
+    place: &SuiteFolder<'_>,
+    loader: &mut Loader<'_>,
+    tests: &mut Tests,
+) {
     let entries = document.node.as_map().unwrap_or_default();
     for (key, node) in entries.iter().filter(|(_, node)| !node.is_null()) {
         let span = key.span;
@@ -162,7 +167,12 @@ fn list(
 
 impl Loader<'_> {
     /// One path or a list of paths, relative to the folder of the suite.
-    pub(super) fn outputs(&mut self, name: &str, node: &Node, place: &Place<'_>) -> Vec<Output> {
+    pub(super) fn outputs(
+        &mut self,
+        name: &str,
+        node: &Node,
+        place: &SuiteFolder<'_>,
+    ) -> Vec<Output> {
         let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
         let mut outputs = Vec::new();
         for item in items {
@@ -177,7 +187,7 @@ impl Loader<'_> {
         outputs
     }
 
-    fn default_test(&mut self, node: &Node, place: &Place<'_>) -> Option<Test> {
+    fn default_test(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Option<Test> {
         let role = Role::Part("`defaultTest`");
         let Some(name) = node.as_str() else {
             let test = self.test(node, role, place, place.base_dir)?;
@@ -194,9 +204,10 @@ impl Loader<'_> {
     }
 }
 
-/// `provider` of `defaultTest` judges if no assertion and no options name a model.
+/// `provider` of `defaultTest` judges if no assertion and no options name a model. One model for each task is no target.
 fn with_fallback_judge(mut test: Test, node: &Node) -> Test {
     test.options.fallback_judge = node.get("provider").and_then(WrittenModel::of);
+    test.provider = test.provider.filter(|provider| !ModelTask::are_keys_of(provider));
     test
 }
 

@@ -2,12 +2,16 @@
 
 use quintain_source::{Diagnostic, Fields, Node, wrong_type};
 
-use super::loader::{Loader, Place};
+use super::loader::{Loader, SuiteFolder};
 use super::{DerivedMetric, DerivedValue};
 use crate::metric_expression;
 
 impl Loader<'_> {
-    pub(super) fn derived_metrics(&mut self, node: &Node, place: &Place<'_>) -> Vec<DerivedMetric> {
+    pub(super) fn derived_metrics(
+        &mut self,
+        node: &Node,
+        place: &SuiteFolder<'_>,
+    ) -> Vec<DerivedMetric> {
         let Some(items) = node.as_seq() else {
             wrong_type("derivedMetrics", "a list", node, self.dx);
             return Vec::new();
@@ -15,7 +19,7 @@ impl Loader<'_> {
         items.iter().filter_map(|item| self.derived_metric(item, place)).collect()
     }
 
-    fn derived_metric(&mut self, node: &Node, place: &Place<'_>) -> Option<DerivedMetric> {
+    fn derived_metric(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Option<DerivedMetric> {
         let mut fields = Fields::of(node, "a derived metric", self.dx)?;
         fields.get("description");
         fields.required("name", self.dx);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use quintain_source::{Node, Severity};
 
-use super::loader::Place;
+use super::loader::SuiteFolder;
 
 pub(super) struct Document {
     pub(super) node: Node,
@@ -14,8 +14,8 @@ pub(super) struct Document {
 }
 
 impl Document {
-    pub(super) fn place(&self) -> Place<'_> {
+    pub(super) fn place(&self) -> SuiteFolder<'_> {
         let Self { base_dir, shown_dir, strictness, .. } = self;
-        Place { base_dir, shown_dir, strictness: *strictness }
+        SuiteFolder { base_dir, shown_dir, strictness: *strictness }
     }
 }

@@ -6,12 +6,12 @@ use quintain_source::{Node, Nunjucks, wrong_type};
 use serde_json::Value;
 
 use super::Suite;
-use super::loader::{Loader, Place};
+use super::loader::{Loader, SuiteFolder};
 use crate::code::RunCode as _;
 use crate::files::FileValue;
 
 impl Loader<'_> {
-    pub(super) fn filters(&mut self, node: &Node, place: &Place<'_>) -> Vec<(String, Code)> {
+    pub(super) fn filters(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Vec<(String, Code)> {
         let Some(entries) = node.as_map() else {
             wrong_type("nunjucksFilters", "a map from names to files", node, self.dx);
             return Vec::new();

@@ -2,7 +2,7 @@
 
 use quintain_source::{Diagnostic, Diagnostics, Node, NodeKind, SourceFile, Sources, read};
 
-use super::loader::Place;
+use super::loader::SuiteFolder;
 use super::targets::file_of_targets;
 use crate::files::Files;
 
@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 8;
 /// Replaces references to such files by the entries in them.
 pub(super) fn include(
     document: &mut Node,
-    place: &Place<'_>,
+    place: &SuiteFolder<'_>,
     files: &dyn Files,
     sources: &mut Sources,
     dx: &mut Diagnostics,
@@ -42,7 +42,7 @@ fn named_file(node: &Node) -> Option<&str> {
 }
 
 struct Includer<'a> {
-    place: &'a Place<'a>,
+    place: &'a SuiteFolder<'a>,
     files: &'a dyn Files,
     sources: &'a mut Sources,
     dx: &'a mut Diagnostics,

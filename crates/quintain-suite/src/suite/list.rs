@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Test;
 use super::case::Role;
-use super::loader::{Loader, Place};
+use super::loader::{Loader, SuiteFolder};
 use crate::files::Files;
 
 /// Number of tests that are kept compiled.
@@ -25,6 +25,8 @@ pub struct TestList {
     pub store_outputs: bool,
     /// Whether a check needs more of the surface than the tools.
     pub want_survey: bool,
+    /// Whether an assertion asks a model.
+    pub ask_models: bool,
     last: Mutex<Option<(usize, Arc<Test>)>>,
 }
 
@@ -67,7 +69,7 @@ struct Folder {
 pub(super) struct Entry<'a> {
     pub(super) test: Test,
     pub(super) node: &'a Node,
-    pub(super) place: &'a Place<'a>,
+    pub(super) place: &'a SuiteFolder<'a>,
     pub(super) test_dir: &'a Path,
     pub(super) row: Option<usize>,
 }
@@ -120,6 +122,7 @@ impl TestList {
 
     fn note(&mut self, test: &Test) {
         self.store_outputs |= test.options.store_output_as.is_some();
+        self.ask_models = self.ask_models || !test.models().is_empty();
         self.want_survey |= test.asserts.iter().any(|assert| assert.wants_survey());
     }
 
@@ -176,7 +179,7 @@ fn is_plain(test: &Test) -> bool {
 }
 
 impl Reading {
-    fn folder(&mut self, place: &Place<'_>, test_dir: &Path) -> usize {
+    fn folder(&mut self, place: &SuiteFolder<'_>, test_dir: &Path) -> usize {
         let folder = Folder {
             base_dir: place.base_dir.to_owned(),
             shown_dir: place.shown_dir.to_owned(),
@@ -192,7 +195,7 @@ impl Reading {
 
     fn read(&self, written: &Written) -> Result<Test, String> {
         let Folder { base_dir, shown_dir, test_dir, strictness } = &self.folders[written.folder];
-        let place = Place { base_dir, shown_dir, strictness: *strictness };
+        let place = SuiteFolder { base_dir, shown_dir, strictness: *strictness };
         let (mut sources, mut dx) = (Sources::new(), Diagnostics::new());
         let mut loader =
             Loader::new(&*self.files, &self.templates, &self.env, &mut sources, &mut dx);

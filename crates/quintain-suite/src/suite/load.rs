@@ -12,7 +12,7 @@ use quintain_source::{
 };
 
 use super::document::Document;
-use super::loader::{Loader, Place};
+use super::loader::{Loader, SuiteFolder};
 use super::provider::{Chosen, Env, TargetReader};
 use super::reader::Reader;
 use super::targets::Kinds;
@@ -21,7 +21,7 @@ use crate::files::Files;
 use crate::purpose::{NotCalled, Purpose};
 
 /// Keys that other crates interpret, from the documents that the suite keeps.
-pub(super) const OTHER_KEYS: [&str; 4] = ["redteam", "metrics", "grade", "judge"];
+pub(super) const OTHER_KEYS: [&str; 5] = ["redteam", "metrics", "grade", "judge", "serve"];
 /// Keys that are expanded when they are read, with the environment of each target.
 const TARGET_KEYS: [&str; 3] = ["targets", "providers", "env"];
 
@@ -75,7 +75,7 @@ pub fn load(
         let Some(node) = read_long(&sources, id, long, &mut dx) else { continue };
         let Some(mut node) = super::refs::resolved(node, &mut dx) else { continue };
         let base_dir = file.base_dir;
-        let place = Place { base_dir: &base_dir, shown_dir: &shown_dir, strictness };
+        let place = SuiteFolder { base_dir: &base_dir, shown_dir: &shown_dir, strictness };
         included::include(&mut node, &place, &*files, &mut sources, &mut dx);
         documents.push(Document { node, base_dir, shown_dir, strictness });
     }
@@ -152,8 +152,13 @@ fn explained(dx: &Diagnostics, files: &dyn Files) -> Diagnostics {
 /// Unknown keys are only warnings in files of promptfoo, which accepts any key and has many that Quintain does
 /// not know.
 fn strictness(name: &str) -> Severity {
+    if is_of_promptfoo(name) { Severity::Warning } else { Severity::Error }
+}
+
+/// Whether a file is one of promptfoo, by its name.
+pub fn is_of_promptfoo(name: &str) -> bool {
     let file = Path::new(name).file_name().and_then(|file| file.to_str()).unwrap_or(name);
-    if file.starts_with("promptfooconfig") { Severity::Warning } else { Severity::Error }
+    file.starts_with("promptfooconfig")
 }
 
 /// The entries of `targets` or `providers` of a document.

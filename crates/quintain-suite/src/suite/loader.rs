@@ -58,7 +58,7 @@ impl<'a> Loader<'a> {
 
 /// The location of a file of the suite.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct SuiteFolder<'a> {
     /// Relative paths start here.
     pub(super) base_dir: &'a Path,
     /// The same folder as the user wrote it, for messages and labels.
@@ -66,7 +66,7 @@ pub(super) struct Place<'a> {
     pub(super) strictness: Severity,
 }
 
-impl Place<'_> {
+impl SuiteFolder<'_> {
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.base_dir.join(name).components().collect()
     }
@@ -80,7 +80,12 @@ impl Place<'_> {
 
 impl Loader<'_> {
     /// The files that a path or pattern matches. Reports an error if nothing matches.
-    pub(super) fn matching(&mut self, name: &str, place: &Place<'_>, at: Span) -> Vec<PathBuf> {
+    pub(super) fn matching(
+        &mut self,
+        name: &str,
+        place: &SuiteFolder<'_>,
+        at: Span,
+    ) -> Vec<PathBuf> {
         let path = place.path(name);
         if !is_pattern(name) {
             return vec![path];
@@ -93,7 +98,12 @@ impl Loader<'_> {
         Vec::new()
     }
 
-    pub(super) fn bytes(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<Vec<u8>> {
+    pub(super) fn bytes(
+        &mut self,
+        path: &Path,
+        place: &SuiteFolder<'_>,
+        at: Span,
+    ) -> Option<Vec<u8>> {
         match self.files.read(path) {
             Ok(bytes) => Some(bytes),
             Err(error) => {
@@ -103,7 +113,12 @@ impl Loader<'_> {
         }
     }
 
-    pub(super) fn text(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<String> {
+    pub(super) fn text(
+        &mut self,
+        path: &Path,
+        place: &SuiteFolder<'_>,
+        at: Span,
+    ) -> Option<String> {
         let bytes = self.bytes(path, place, at)?;
         let text = String::from_utf8(bytes).ok();
         if text.is_none() {
@@ -113,13 +128,18 @@ impl Loader<'_> {
     }
 
     /// Reads a file as a source that diagnostics can point to.
-    pub(super) fn source(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<FileId> {
+    pub(super) fn source(
+        &mut self,
+        path: &Path,
+        place: &SuiteFolder<'_>,
+        at: Span,
+    ) -> Option<FileId> {
         let text = self.text(path, place, at)?;
         Some(self.sources.add(SourceFile::new(place.shown(path), text)))
     }
 
     /// Reads a YAML or JSON file as a tree, with environment variables expanded.
-    pub(super) fn tree(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<Node> {
+    pub(super) fn tree(&mut self, path: &Path, place: &SuiteFolder<'_>, at: Span) -> Option<Node> {
         self.long_tree(path, Long::Nothing, place, at)
     }
 
@@ -128,7 +148,7 @@ impl Loader<'_> {
         &mut self,
         path: &Path,
         long: Long,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         at: Span,
     ) -> Option<Node> {
         let id = self.source(path, place, at)?;
@@ -142,7 +162,7 @@ impl Loader<'_> {
         &mut self,
         fields: &mut Fields<'_>,
         name: &'static str,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
     ) -> Option<Code> {
         let node = fields.get(name)?;
         crate::files::code(name, node, place.base_dir, self.files, self.dx)

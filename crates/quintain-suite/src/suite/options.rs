@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quintain_source::{Fields, Node, wrong_type};
 
-use super::loader::{Loader, Place};
+use super::loader::{Loader, SuiteFolder};
 use super::{EvaluateOptions, TestOptions, Tests};
 use crate::check::{View, WrittenModel};
 use crate::rubric_prompt;
@@ -88,7 +88,7 @@ pub(super) const COMMAND_KEYS: [&str; 40] = [
 
 impl Loader<'_> {
     /// `options` of a test.
-    pub(super) fn test_options(&mut self, node: &Node, place: &Place<'_>) -> TestOptions {
+    pub(super) fn test_options(&mut self, node: &Node, place: &SuiteFolder<'_>) -> TestOptions {
         let Some(mut fields) = Fields::of(node, "`options` of a test", self.dx) else {
             return TestOptions::default();
         };
@@ -126,7 +126,7 @@ impl Loader<'_> {
     pub(super) fn evaluate_options(
         &mut self,
         node: &Node,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         options: &mut EvaluateOptions,
     ) {
         let Some(mut fields) = Fields::of(node, "`evaluateOptions`", self.dx) else { return };
@@ -148,7 +148,7 @@ impl Loader<'_> {
     pub(super) fn command_line_options(
         &mut self,
         node: &Node,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         tests: &mut Tests,
     ) {
         let Some(mut fields) = Fields::of(node, "`commandLineOptions`", self.dx) else { return };

@@ -6,10 +6,10 @@ use std::path::Path;
 use quintain_source::{Diagnostic, Fields, Node, NodeKind, Nunjucks, Span};
 use serde_json::Value;
 
-use super::csv::Records;
-use super::loader::{Loader, Place, is_pattern, suffix_of};
+use super::loader::{Loader, SuiteFolder, is_pattern, suffix_of};
 use super::{Prompt, PromptBody};
 use crate::files::{FileValue, language_of, split_function};
+use quintain_source::csv::Records;
 
 /// A text with one of these suffixes may be a file path without `file://`.
 const SUFFIXES: [&str; 15] = [
@@ -35,7 +35,7 @@ impl Head {
 }
 
 impl Loader<'_> {
-    pub(super) fn prompts(&mut self, node: &Node, place: &Place<'_>) -> Vec<Prompt> {
+    pub(super) fn prompts(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Vec<Prompt> {
         match &node.kind {
             NodeKind::Seq(items) => {
                 items.iter().flat_map(|item| self.prompt(item, place)).collect()
@@ -58,7 +58,7 @@ impl Loader<'_> {
     pub(super) fn check_template(
         &mut self,
         prompt: &Prompt,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         templates: &Nunjucks,
     ) {
         let PromptBody::Text(text) = &prompt.body else { return };
@@ -72,7 +72,7 @@ impl Loader<'_> {
         }
     }
 
-    fn prompt(&mut self, node: &Node, place: &Place<'_>) -> Vec<Prompt> {
+    fn prompt(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Vec<Prompt> {
         if let Some(text) = node.raw() {
             let head = Head { id: None, label: None, config: None, span: node.span };
             return self.prompt_text(text, &head, place);
@@ -112,7 +112,7 @@ impl Loader<'_> {
         prompts
     }
 
-    fn prompt_text(&mut self, text: &str, head: &Head, place: &Place<'_>) -> Vec<Prompt> {
+    fn prompt_text(&mut self, text: &str, head: &Head, place: &SuiteFolder<'_>) -> Vec<Prompt> {
         let itself = || vec![head.prompt(PromptBody::Text(text.to_owned()), || text.to_owned())];
         let Some(name) = text.strip_prefix("file://") else {
             if let Some(scheme) = ["exec:", "portkey://", "langfuse://", "helicone://"]
@@ -138,7 +138,7 @@ impl Loader<'_> {
     }
 
     /// The files that a text without `file://` refers to, if it is a path.
-    fn bare_path(&mut self, text: &str, at: Span, place: &Place<'_>) -> Vec<String> {
+    fn bare_path(&mut self, text: &str, at: Span, place: &SuiteFolder<'_>) -> Vec<String> {
         let (path, _) = split_function(text);
         let suffix = suffix_of(Path::new(path));
         if text.contains(['\n', ' ']) || !SUFFIXES.contains(&suffix.as_str()) {
@@ -160,11 +160,11 @@ impl Loader<'_> {
         found.iter().map(|found| with_function(found, text)).collect()
     }
 
-    fn files_of(&mut self, names: &[String], head: &Head, place: &Place<'_>) -> Vec<Prompt> {
+    fn files_of(&mut self, names: &[String], head: &Head, place: &SuiteFolder<'_>) -> Vec<Prompt> {
         names.iter().flat_map(|name| self.prompt_file(name, head, place)).collect()
     }
 
-    fn prompt_file(&mut self, name: &str, head: &Head, place: &Place<'_>) -> Vec<Prompt> {
+    fn prompt_file(&mut self, name: &str, head: &Head, place: &SuiteFolder<'_>) -> Vec<Prompt> {
         let (path, function) = split_function(name);
         let path = Path::new(path);
         let shown = place.shown(path);
@@ -217,7 +217,7 @@ impl Loader<'_> {
         shown: &str,
         function: Option<&str>,
         head: &Head,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
     ) -> Vec<Prompt> {
         match FileValue::read(name, place.base_dir, self.files) {
             Ok(FileValue::Code(code)) => {

@@ -6,12 +6,12 @@ use std::path::Path as FilePath;
 use quintain_evidence::redteam_node::DEFINITION;
 use quintain_source::{Key, Node, NodeKind};
 
-use super::csv::Records;
-use super::loader::{Loader, Place, suffix_of};
+use super::loader::{Loader, SuiteFolder, suffix_of};
+use quintain_source::csv::Records;
 
 impl Loader<'_> {
     /// `redteam`, with references replaced by the content of the files.
-    pub(super) fn redteam(&mut self, node: &Node, place: &Place<'_>) -> Node {
+    pub(super) fn redteam(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Node {
         let mut node = node.clone();
         let NodeKind::Map(entries) = &mut node.kind else { return node };
         for (key, value) in entries {
@@ -31,7 +31,7 @@ impl Loader<'_> {
     }
 
     /// One attack, a file of attacks, or a list of both.
-    fn attacks(&mut self, node: &Node, place: &Place<'_>) -> Node {
+    fn attacks(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Node {
         let mut attacks = Vec::new();
         for item in node.as_seq().unwrap_or(std::slice::from_ref(node)) {
             let Some(name) = file_name(item) else {
@@ -53,7 +53,7 @@ impl Loader<'_> {
 
     /// Adds the content of the file to a plugin that is a file reference, and replaces files of intents by
     /// lists.
-    fn plugin(&mut self, item: &mut Node, place: &Place<'_>) {
+    fn plugin(&mut self, item: &mut Node, place: &SuiteFolder<'_>) {
         self.payloads(item, place);
         let id = if item.raw().is_some() { Some(&*item) } else { item.get("id") };
         if let Some((id, name)) = id.and_then(|id| Some((id.clone(), file_name(id)?.to_owned()))) {
@@ -76,7 +76,7 @@ impl Loader<'_> {
     }
 
     /// `payloads: file://list.txt` has one payload per line.
-    fn payloads(&mut self, attack: &mut Node, place: &Place<'_>) {
+    fn payloads(&mut self, attack: &mut Node, place: &SuiteFolder<'_>) {
         if let Some(payloads) = entry(attack, "payloads") {
             *payloads = self.lines(payloads, place);
         }
@@ -84,7 +84,7 @@ impl Loader<'_> {
 
     /// Replaces file references in a list by the content of the files: the items of a list in YAML or JSON,
     /// the first column of a CSV file, the lines of any other file.
-    fn lines(&mut self, node: &Node, place: &Place<'_>) -> Node {
+    fn lines(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Node {
         let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
         if !items.iter().any(|item| file_name(item).is_some()) {
             return node.clone();
@@ -101,7 +101,7 @@ impl Loader<'_> {
         Node::seq(lines, node.span)
     }
 
-    fn lines_of(&mut self, path: &FilePath, item: &Node, place: &Place<'_>) -> Vec<Node> {
+    fn lines_of(&mut self, path: &FilePath, item: &Node, place: &SuiteFolder<'_>) -> Vec<Node> {
         match suffix_of(path).as_str() {
             "yaml" | "yml" | "json" => match self.tree(path, place, item.span) {
                 Some(Node { kind: NodeKind::Seq(items), .. }) => items,

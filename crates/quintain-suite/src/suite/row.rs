@@ -2,8 +2,8 @@
 
 use quintain_source::{Diagnostic, FileId, Key, Node, Span, closest};
 
-use super::csv::{Cell, Records};
 use super::expected::{assertion, key};
+use quintain_source::csv::{Cell, Records};
 
 /// The special columns of promptfoo, which start with two underscores.
 const SPECIAL: [&str; 9] = [

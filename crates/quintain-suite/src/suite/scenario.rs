@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Test;
 use super::case::Role;
-use super::loader::{Loader, Place};
+use super::loader::{Loader, SuiteFolder};
 
 /// A scenario whose tests are not combined with its data yet.
 pub(super) struct Scenario {
@@ -18,7 +18,7 @@ pub(super) struct Scenario {
 const MAX_TESTS: usize = 100_000;
 
 impl Loader<'_> {
-    pub(super) fn scenarios(&mut self, node: &Node, place: &Place<'_>) -> Vec<Scenario> {
+    pub(super) fn scenarios(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Vec<Scenario> {
         let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
         let mut scenarios = Vec::new();
         for item in items {
@@ -36,7 +36,7 @@ impl Loader<'_> {
         scenarios
     }
 
-    fn scenario(&mut self, node: &Node, place: &Place<'_>) -> Option<Scenario> {
+    fn scenario(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Option<Scenario> {
         let mut fields = Fields::of(node, "a scenario", self.dx)?;
         fields.get("description");
         let config = fields.required("config", self.dx).map(|node| self.data(node, place));
@@ -51,7 +51,7 @@ impl Loader<'_> {
         Some(Scenario { config: config?, tests, span: node.span })
     }
 
-    fn data(&mut self, node: &Node, place: &Place<'_>) -> Vec<Test> {
+    fn data(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Vec<Test> {
         let role = Role::Part("`config` of a scenario");
         if let Some(name) = node.as_str() {
             let name = name.strip_prefix("file://").unwrap_or(name).to_owned();

@@ -8,7 +8,7 @@ use quintain_source::{Diagnostic, Node, Nunjucks, RenderError, Span};
 use serde_json::{Map, Value};
 
 use super::VarFile;
-use super::loader::{Loader, Place, is_pattern, suffix_of};
+use super::loader::{Loader, SuiteFolder, is_pattern, suffix_of};
 use crate::files::{language_of, split_function};
 
 /// Maximum depth of variables that refer to variables.
@@ -154,7 +154,7 @@ impl Loader<'_> {
     pub(super) fn vars(
         &mut self,
         node: &Node,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         test_dir: &Path,
     ) -> Map<String, Value> {
         let files = match &node.kind {
@@ -174,7 +174,7 @@ impl Loader<'_> {
                 continue;
             };
             let name = name.strip_prefix("file://").unwrap_or(name);
-            let there = Place { base_dir: test_dir, shown_dir: place.shown_dir, ..*place };
+            let there = SuiteFolder { base_dir: test_dir, shown_dir: place.shown_dir, ..*place };
             for path in self.matching(name, &there, file.span) {
                 let Some(tree) = self.tree(&path, &there, file.span) else { continue };
                 if tree.as_map().is_some() {
@@ -187,7 +187,7 @@ impl Loader<'_> {
         vars
     }
 
-    fn var_map(&mut self, node: &Node, place: &Place<'_>) -> Map<String, Value> {
+    fn var_map(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Map<String, Value> {
         let mut vars = Map::new();
         for (key, value) in node.as_map().unwrap_or_default() {
             if key.text == "assert" && value.as_seq().is_some() {
@@ -207,7 +207,7 @@ impl Loader<'_> {
         vars
     }
 
-    fn var(&mut self, node: &Node, place: &Place<'_>) -> Option<Value> {
+    fn var(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Option<Value> {
         if let Some(name) = node.as_str().and_then(|text| text.strip_prefix("file://")) {
             let mut values = self.file_var(name, node.span, place)?;
             // A pattern becomes a list, whose items are separate cases.
@@ -229,7 +229,7 @@ impl Loader<'_> {
     }
 
     /// The references to the files of a path or pattern; their content is stored for later.
-    fn file_var(&mut self, name: &str, at: Span, place: &Place<'_>) -> Option<Vec<Value>> {
+    fn file_var(&mut self, name: &str, at: Span, place: &SuiteFolder<'_>) -> Option<Vec<Value>> {
         let several = is_pattern(name);
         let (path, function) = split_function(name);
         let paths = self.matching(path, place, at);
@@ -251,7 +251,7 @@ impl Loader<'_> {
         &mut self,
         path: &Path,
         function: Option<&str>,
-        place: &Place<'_>,
+        place: &SuiteFolder<'_>,
         at: Span,
     ) -> Option<VarFile> {
         let suffix = suffix_of(path);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quintain_evidence::code::Code;
 use quintain_evidence::connection::{Auth, Grant, OAuth};
-use quintain_evidence::effects::{Contact, Start, Variables};
+use quintain_evidence::effects::{Contact, ProcessStart, Variables};
 use quintain_source::Scope;
 use secrecy::ExposeSecret;
 
@@ -14,7 +14,7 @@ use super::variables::Defined;
 /// One thing that a target reaches.
 #[derive(Debug)]
 pub enum Reached {
-    Start(Start),
+    Start(ProcessStart),
     Contact(Contact),
     /// Code of the suite, what it is for, and the interpreter if it is not the usual one.
     Code {
@@ -54,7 +54,7 @@ impl<'a> Reach<'a> {
         reach.found
     }
 
-    pub fn start(&mut self, start: Start) {
+    pub fn start(&mut self, start: ProcessStart) {
         self.found.push(Reached::Start(start));
     }
 

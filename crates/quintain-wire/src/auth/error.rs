@@ -8,7 +8,7 @@ use url::Url;
 
 /// One URL that discovery requested, and the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
+pub struct DiscoveryAttempt {
     /// The URL.
     pub url: Url,
     /// The result, such as `404 Not Found`.
@@ -109,7 +109,7 @@ pub enum AuthError {
         /// The server whose authorization server was searched for.
         server: String,
         /// All requested URLs, in order.
-        tried: Vec<Attempt>,
+        tried: Vec<DiscoveryAttempt>,
     },
     /// The metadata belongs to another issuer (RFC 8414 section 3.3).
     #[error(
@@ -256,9 +256,9 @@ pub enum AuthError {
     },
 }
 
-fn list(tried: &[Attempt]) -> String {
+fn list(tried: &[DiscoveryAttempt]) -> String {
     use std::fmt::Write as _;
-    tried.iter().fold(String::new(), |mut text, Attempt { url, outcome }| {
+    tried.iter().fold(String::new(), |mut text, DiscoveryAttempt { url, outcome }| {
         let _ = write!(text, "\n  {url}: {outcome}");
         text
     })
@@ -320,7 +320,7 @@ mod tests {
         let url: Url = "https://h/.well-known/oauth-authorization-server".parse().unwrap();
         let error = AuthError::Discovery {
             server: "https://h/mcp".to_owned(),
-            tried: vec![Attempt { url, outcome: "404 Not Found".to_owned() }],
+            tried: vec![DiscoveryAttempt { url, outcome: "404 Not Found".to_owned() }],
         };
         assert_eq!(
             error.to_string(),

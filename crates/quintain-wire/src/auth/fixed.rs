@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 use http::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::{AuthError, Authorizer, Credentials, Refusal};
+use super::{AuthError, Authorizer, Credentials, HttpRefusal};
 
 pub(crate) struct Fixed(pub(crate) Credentials);
 
@@ -13,7 +13,7 @@ impl Authorizer for Fixed {
         Box::pin(async { Ok(self.0.clone()) })
     }
 
-    fn refused(&self, _: Refusal) -> BoxFuture<'_, Result<bool, AuthError>> {
+    fn refused(&self, _: HttpRefusal) -> BoxFuture<'_, Result<bool, AuthError>> {
         Box::pin(async { Ok(false) })
     }
 }

@@ -17,7 +17,7 @@ use super::oauth::opener::Opener;
 use super::oauth::source::Grant;
 use super::oauth::token::TokenSet;
 use super::stored::renewal::renew;
-use super::{AuthError, Challenge, LoginOptions, Refusal, StoredTokens, TokenStore};
+use super::{AuthError, Challenge, HttpRefusal, LoginOptions, StoredTokens, TokenStore};
 
 /// Maximum number of logins within [`LOGIN_WINDOW`], so that a user is not asked endlessly.
 const LOGINS: usize = 6;
@@ -49,7 +49,7 @@ impl InteractiveGrant {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn log_in(&self, refusal: &Refusal) -> Result<TokenSet, AuthError> {
+    async fn log_in(&self, refusal: &HttpRefusal) -> Result<TokenSet, AuthError> {
         let challenge = Challenge::from_headers(&refusal.headers);
         let earlier = self.session();
         if refusal.status == StatusCode::FORBIDDEN {
@@ -72,7 +72,7 @@ impl InteractiveGrant {
         Ok(tokens)
     }
 
-    fn count_login(&self, refusal: &Refusal) -> Result<(), AuthError> {
+    fn count_login(&self, refusal: &HttpRefusal) -> Result<(), AuthError> {
         let now = self.grant_context.clock.now();
         let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
         logins.retain(|at| now < *at + LOGIN_WINDOW);
@@ -110,7 +110,7 @@ fn worth_asking(
 impl Grant for InteractiveGrant {
     fn obtain<'a>(
         &'a self,
-        refusal: Option<&'a Refusal>,
+        refusal: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
         Box::pin(async move {
             match refusal {
@@ -124,7 +124,7 @@ impl Grant for InteractiveGrant {
     fn refresh<'a>(
         &'a self,
         old: &'a TokenSet,
-        refusal: Option<&'a Refusal>,
+        refusal: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
         Box::pin(async move {
             let Some(session) = self.session() else {
@@ -151,7 +151,7 @@ impl Grant for InteractiveGrant {
         })
     }
 
-    fn answers(&self, refusal: &Refusal) -> bool {
+    fn answers(&self, refusal: &HttpRefusal) -> bool {
         let challenge = Challenge::from_headers(&refusal.headers);
         match refusal.status {
             StatusCode::UNAUTHORIZED => true,

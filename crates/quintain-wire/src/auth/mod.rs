@@ -23,7 +23,7 @@ pub use challenge::Challenge;
 pub use clock::Clock;
 pub use config::{AuthConfig, authorizer, login};
 pub use context::AuthContext;
-pub use error::{Attempt, AuthError};
+pub use error::{AuthError, DiscoveryAttempt};
 pub use oauth::config::{GrantConfig, IdentityProvider, LoginOptions, OAuthConfig};
 pub use stored::{StoredTokens, TokenStore};
 
@@ -42,7 +42,7 @@ pub struct Credentials {
 
 /// A refusal (401 or 403) of a target.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct HttpRefusal {
     /// The status of the response.
     pub status: StatusCode,
     /// Its headers, including `WWW-Authenticate`.
@@ -59,5 +59,5 @@ pub trait Authorizer: Send + Sync {
     fn credentials(&self) -> BoxFuture<'_, Result<Credentials, AuthError>>;
 
     /// Called once for a refused request. `Ok(true)` means: get new credentials and retry.
-    fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<bool, AuthError>>;
+    fn refused(&self, refusal: HttpRefusal) -> BoxFuture<'_, Result<bool, AuthError>>;
 }

@@ -13,7 +13,7 @@ use secrecy::ExposeSecret;
 use url::Url;
 
 use super::TransportError;
-use crate::auth::{AuthError, Authorizer, Credentials, Refusal, oauth};
+use crate::auth::{AuthError, Authorizer, Credentials, HttpRefusal, oauth};
 use crate::destination::Destinations;
 use crate::frame::{Direction, HttpMeta, Recording};
 use crate::net::{self, BodyError, Client, SendError};
@@ -74,7 +74,7 @@ impl HttpSender {
             if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                 return Ok(response);
             }
-            let refusal = Refusal {
+            let refusal = HttpRefusal {
                 status,
                 headers: response.headers().clone(),
                 url: url.clone(),

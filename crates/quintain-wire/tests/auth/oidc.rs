@@ -13,8 +13,8 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 use quintain_wire::auth::oauth::{ClientAuthMethod, SigningKey};
 use quintain_wire::auth::{
-    AuthConfig, AuthContext, AuthError, Authorizer, Clock, GrantConfig, LoginOptions, OAuthConfig,
-    Refusal, authorizer, login,
+    AuthConfig, AuthContext, AuthError, Authorizer, Clock, GrantConfig, HttpRefusal, LoginOptions,
+    OAuthConfig, authorizer, login,
 };
 use serde_json::Value;
 use url::Url;
@@ -100,7 +100,7 @@ async fn call(auth: &dyn Authorizer, server: &Url) -> Result<StatusCode, AuthErr
         }
         let generation = credentials.generation;
         retried =
-            auth.refused(Refusal { status, headers, url: server.clone(), generation }).await?;
+            auth.refused(HttpRefusal { status, headers, url: server.clone(), generation }).await?;
         if !retried {
             return Ok(status);
         }

@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use quintain_wire::auth::{
-    AuthConfig, AuthContext, Authorizer, Clock, Credentials, GrantConfig, OAuthConfig, Refusal,
+    AuthConfig, AuthContext, Authorizer, Clock, Credentials, GrantConfig, HttpRefusal, OAuthConfig,
     authorizer,
 };
 use quintain_wire::redact::Redactor;
@@ -196,11 +196,11 @@ pub(crate) fn token(credentials: &Credentials) -> String {
 }
 
 /// A refusal as a transport reports it.
-pub(crate) fn refusal(status: u16, url: &Url, challenge: &str, generation: u64) -> Refusal {
+pub(crate) fn refusal(status: u16, url: &Url, challenge: &str, generation: u64) -> HttpRefusal {
     let mut headers = HeaderMap::new();
     headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_str(challenge).unwrap());
     let status = StatusCode::from_u16(status).unwrap();
-    Refusal { status, headers, url: url.clone(), generation }
+    HttpRefusal { status, headers, url: url.clone(), generation }
 }
 
 /// A token endpoint that numbers its tokens.

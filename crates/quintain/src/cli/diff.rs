@@ -5,7 +5,7 @@ mod graded;
 use std::fmt::Write as _;
 
 use quintain_engine::store::{Run, StoreError};
-use quintain_evidence::run_diff::{Change, Diff, Key, LatencyShift, Shift, Standing};
+use quintain_evidence::run_diff::{CaseChange, Diff, Key, LatencyShift, Shift, UnmatchedCase};
 use quintain_source::visible;
 use serde_json::json;
 
@@ -74,9 +74,11 @@ fn text(before: &Run, after: &Run, diff: &Diff, graded: Option<&Graded>, app: &A
             let _ = write!(text, "\n{title}\n  {}\n", lines.join("\n  "));
         }
     };
-    let changes = |changes: &[Change]| changes.iter().map(|one| change(one, has_target)).collect();
-    let standings =
-        |standings: &[Standing]| standings.iter().map(|one| standing(one, has_target)).collect();
+    let changes =
+        |changes: &[CaseChange]| changes.iter().map(|one| change(one, has_target)).collect();
+    let standings = |standings: &[UnmatchedCase]| {
+        standings.iter().map(|one| standing(one, has_target)).collect()
+    };
     section(Tone::Red, "new failures", changes(&diff.new_failures));
     section(Tone::Green, "fixed", changes(&diff.fixed));
     section(Tone::Yellow, "still failing", changes(&diff.still_failing));
@@ -91,8 +93,8 @@ fn text(before: &Run, after: &Run, diff: &Diff, graded: Option<&Graded>, app: &A
     text
 }
 
-fn change(change: &Change, has_target: bool) -> String {
-    let Change { key, before, after, worse } = change;
+fn change(change: &CaseChange, has_target: bool) -> String {
+    let CaseChange { key, before, after, worse } = change;
     let rate = |passed: usize, repeats: usize, score: f64| match repeats {
         1 if passed == 1 => format!("passed ({score:.2})"),
         1 => format!("failed ({score:.2})"),
@@ -104,7 +106,7 @@ fn change(change: &Change, has_target: bool) -> String {
     format!("{}: {then} → {now}{worse}", name(key, after.test_idx, has_target))
 }
 
-fn standing(standing: &Standing, has_target: bool) -> String {
+fn standing(standing: &UnmatchedCase, has_target: bool) -> String {
     let passed = if standing.score.passed == standing.score.repeats { "passed" } else { "failed" };
     format!("{}: {passed}", name(&standing.key, standing.score.test_idx, has_target))
 }

@@ -11,13 +11,16 @@ use crate::exit::Exit;
 
 /// Explain an assertion, a reporter or anything else that `quintain list` shows
 ///
+/// A name that several kinds have is explained for all of them; `KIND:NAME` selects one.
+///
 /// Examples:
 ///   quintain explain contains-json
 ///   quintain explain error-code --json
+///   quintain explain providers:openai
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// Name of a built-in; `not-` before the name of an assertion is allowed
+    /// Name of a built-in; `not-` before the name of an assertion is allowed, and `KIND:` as in `quintain list KIND`
     #[arg(value_name = "ID")]
     id: String,
     /// Print JSON
@@ -25,26 +28,67 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// Built-ins of a name, with their kinds.
+fn find(name: &str) -> Vec<(Kind, Meta)> {
+    let of_kinds = |kinds: &[Kind], name: &str| -> Vec<(Kind, Meta)> {
+        let all = kinds.iter().flat_map(|kind| kind.all().into_iter().map(|meta| (*kind, meta)));
+        all.filter(|(_, meta)| meta.answers_to(name)).collect()
+    };
+    let found = of_kinds(Kind::value_variants(), name);
+    if !found.is_empty() {
+        return found;
+    }
+    let chosen = name.split_once(':').and_then(|(kind, name)| {
+        let kind =
+            Kind::from_str(kind, true).or_else(|_| Kind::from_str(&format!("{kind}s"), true));
+        Some((kind.ok()?, name))
+    });
+    chosen.map_or_else(Vec::new, |(kind, name)| of_kinds(&[kind], name))
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Exit {
     let console = &app.console;
-    let every = || Kind::value_variants().iter().flat_map(|kind| kind.all());
-    let find = |name: &str| every().find(|meta| meta.answers_to(name));
     let bare = args.id.strip_prefix("not-").unwrap_or(&args.id);
-    let Some(meta) = find(&args.id).or_else(|| find(bare)) else {
-        let names: Vec<&str> = every().map(|meta| meta.id).collect();
+    let found = Some(find(&args.id)).filter(|found| !found.is_empty());
+    let found = found.unwrap_or_else(|| find(bare));
+    if found.is_empty() {
+        let all = Kind::value_variants().iter().flat_map(|kind| kind.all());
+        let names: Vec<&str> = all.map(|meta| meta.id).collect();
         let help = match closest(bare, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`quintain list assertions` lists all assertions".to_owned(),
         };
         console.error(&format!("no built-in is named `{}`", args.id), Some(&help));
         return Exit::Usage;
-    };
-    if args.json {
-        console.json(&list::as_json(&meta));
-    } else {
-        console.out(&text(&meta, app));
+    }
+    match (&found[..], args.json) {
+        ([(_, meta)], true) => console.json(&list::as_json(meta)),
+        ([(_, meta)], false) => console.out(&text(meta, app)),
+        (several, true) => {
+            let entries = several.iter().map(|(kind, meta)| {
+                let mut entry = list::as_json(meta);
+                entry["kind"] = name_of(*kind).into();
+                entry
+            });
+            console.json(&entries.collect());
+        }
+        (several, false) => {
+            let names =
+                several.iter().map(|(kind, meta)| format!("{}:{}", name_of(*kind), meta.id));
+            let names: Vec<String> = names.collect();
+            for ((_, meta), name) in several.iter().zip(&names) {
+                let title = console.paint(Tone::Bold, &format!("# {name}"));
+                console.out(&format!("{title}\n\n{}\n", text(meta, app)));
+            }
+            console.note(&format!("several kinds have this name: {}", names.join(", ")));
+        }
     }
     Exit::Passed
+}
+
+/// As `quintain list` takes it.
+fn name_of(kind: Kind) -> String {
+    kind.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 fn text(meta: &Meta, app: &App) -> String {

@@ -2,7 +2,7 @@
 
 use quintain_engine::World;
 use quintain_engine::jobs::{
-    Jobs, Notice, Prepared, Refusal, RunError, RunHandle, RunOutcome, RunRequest, Work,
+    Jobs, PreparedRun, Refusal, RequestNotice, RunError, RunHandle, RunOutcome, RunRequest, Work,
 };
 use quintain_engine::masked::MaskedEvent;
 use quintain_engine::store::Store;
@@ -26,9 +26,9 @@ pub(super) async fn prepare(
     jobs: &Jobs,
     request: RunRequest,
     app: &App,
-) -> Result<Prepared, Refusal> {
+) -> Result<PreparedRun, Refusal> {
     let mut stop = app.stop.clone();
-    let mut notify = |notice: Notice<'_>| show_notice(notice, app);
+    let mut notify = |notice: RequestNotice<'_>| show_notice(notice, app);
     tokio::select! {
         prepared = jobs.prepare(request, &mut notify) => prepared,
         Ok(_) = stop.wait_for(|stopped| *stopped) => Err(Refusal::Cancelled),
@@ -36,11 +36,11 @@ pub(super) async fn prepare(
 }
 
 /// Prints a warning or an error about a request.
-pub(super) fn show_notice(notice: Notice<'_>, app: &App) {
+pub(super) fn show_notice(notice: RequestNotice<'_>, app: &App) {
     match notice {
-        Notice::Diagnostics(sources, diagnostics) => suite::show(sources, diagnostics, app),
-        Notice::Warning(text) => app.console.warn(&text),
-        Notice::Error(what, help) => app.console.error(&what, help.as_deref()),
+        RequestNotice::Diagnostics(sources, diagnostics) => suite::show(sources, diagnostics, app),
+        RequestNotice::Warning(text) => app.console.warn(&text),
+        RequestNotice::Error(what, help) => app.console.error(&what, help.as_deref()),
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) fn refused(refusal: &Refusal, app: &App) -> (String, Exit) {
 
 /// Starts a run and passes its events to `show` until it ends. Ctrl-C ends it with the results so far.
 pub(super) async fn follow(
-    prepared: Prepared,
+    prepared: PreparedRun,
     app: &App,
     mut show: impl FnMut(&MaskedEvent),
 ) -> Result<RunOutcome, RunError> {
@@ -81,7 +81,7 @@ pub(super) async fn follow(
 
 /// The same with a `show` that waits, for example for the user. The run waits with it.
 pub(super) async fn follow_slowly(
-    prepared: Prepared,
+    prepared: PreparedRun,
     app: &App,
     mut show: impl AsyncFnMut(&MaskedEvent),
 ) -> Result<RunOutcome, RunError> {

@@ -2,6 +2,7 @@
 
 mod annotate;
 mod ask_user;
+mod audit;
 mod baseline;
 mod call;
 mod completions;
@@ -36,9 +37,11 @@ mod runs;
 mod save_traces;
 mod scan;
 mod schema;
+mod serve;
 mod store;
 mod suite;
 mod target;
+mod token;
 mod trace_args;
 
 use std::sync::Arc;
@@ -88,6 +91,9 @@ enum Command {
     Call(call::Args),
     Scan(scan::Args),
     Record(record::Args),
+    Serve(serve::Args),
+    Token(token::Args),
+    Audit(audit::Args),
     Login(login::Args),
     List(list::Args),
     Explain(explain::Args),
@@ -191,6 +197,8 @@ pub(crate) fn run(cli: Cli, context: Context, redactor: Redactor) -> Exit {
         Command::Init(args) => init::run(args, &app),
         Command::List(args) => list::run(args, &app),
         Command::Explain(args) => explain::run(args, &app),
+        Command::Token(args) => token::run(args, &app),
+        Command::Audit(args) => audit::run(args, &app),
         Command::Schema(args) => schema::run(args, &app),
         // It hands signals on instead of being interrupted.
         Command::Record(args) => record::run(args, &app),
@@ -210,7 +218,7 @@ fn run_async(command: Command, app: &App, stop_now: &watch::Sender<bool>) -> Exi
     let exit = runtime.block_on(async {
         // These commands report their results so far when they are interrupted.
         let patient = match &command {
-            Command::Eval(_) | Command::Grade(_) | Command::Rejudge(_) => true,
+            Command::Eval(_) | Command::Grade(_) | Command::Rejudge(_) | Command::Serve(_) => true,
             Command::Demo(args) => !args.serves(),
             Command::Redteam(args) => args.is_patient(),
             _ => false,
@@ -252,6 +260,7 @@ async fn dispatch(command: Command, app: &App) -> Exit {
         Command::Inspect(args) => inspect::run(args, app).await,
         Command::Call(args) => call::run(args, app).await,
         Command::Scan(args) => scan::run(args, app).await,
+        Command::Serve(args) => serve::run(args, app).await,
         Command::Login(args) => login::run(args, app).await,
         Command::Doctor(args) => doctor::run(args, app).await,
         // They ended before the runtime was started.
@@ -260,6 +269,8 @@ async fn dispatch(command: Command, app: &App) -> Exit {
         | Command::List(_)
         | Command::Record(_)
         | Command::Explain(_)
+        | Command::Token(_)
+        | Command::Audit(_)
         | Command::Schema(_) => Exit::Passed,
     }
 }

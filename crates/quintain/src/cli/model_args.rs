@@ -1,7 +1,7 @@
 //! The options about language models that several commands share.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use quintain_engine::models::ModelSettings;
@@ -24,7 +24,7 @@ pub(super) struct ModelArgs {
     /// Ask models even if their answer to the same request is cached
     #[arg(long)]
     pub(super) no_cache: bool,
-    /// Write every answer of a judge to a JSONL file
+    /// Write every answer of a judge to a JSONL file; only a file of an earlier --judge-record is overwritten
     #[arg(long, value_name = "FILE")]
     pub(super) judge_record: Option<PathBuf>,
     /// Use the answers in a file of --judge-record, and ask no judge
@@ -68,11 +68,40 @@ pub(super) struct JudgeRecord {
     failed: Option<io::Error>,
 }
 
+/// Whether a file may be overwritten: it does not exist, is empty, or starts as a record of answers does.
+fn is_replaceable(path: &Path) -> io::Result<bool> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
+        // A device such as /dev/null, or a pipe to another program.
+        Ok(found) if !found.is_file() => return Ok(!found.is_dir()),
+        Ok(found) if found.len() == 0 => return Ok(true),
+        Ok(_) => {}
+    }
+    let mut start = Vec::new();
+    File::open(path)?.take(START as u64).read_to_end(&mut start)?;
+    let key = start.strip_prefix(br#"{"key":""#).unwrap_or_default();
+    let (key, rest) = key.split_at_checked(KEY).unwrap_or_default();
+    Ok(key.iter().all(u8::is_ascii_hexdigit) && rest.starts_with(br#"","question":"#))
+}
+
+/// How many characters the key of a question has, and how many bytes show that a file is a record.
+const KEY: usize = 64;
+const START: usize = KEY + 32;
+
 impl JudgeRecord {
+    /// Replaces a file of an earlier `--judge-record`, and no other.
     fn create(path: &Path, app: &App) -> Result<Self, CliError> {
-        let file = File::create(app.context.cwd.join(path)).map_err(|error| {
+        let full = app.context.cwd.join(path);
+        let failed = |error: io::Error| {
             cli_error(format!("cannot write `{}`: {error}", path.display()), None)
-        })?;
+        };
+        if !is_replaceable(&full).map_err(failed)? {
+            let what = format!("`{}` exists and is not a file of --judge-record", path.display());
+            let help = "choose another name, or remove the file".to_owned();
+            return Err(cli_error(what, Some(help)));
+        }
+        let file = File::create(full).map_err(failed)?;
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), failed: None })
     }
 

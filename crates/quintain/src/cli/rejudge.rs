@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use quintain_engine::inquiry::AskMode;
 use quintain_engine::jobs::{GradeWork, RejudgeWork, RunRequest, TraceInput, Work};
+use quintain_engine::metrics::SuiteMetrics;
 use quintain_engine::models::ModelSettings;
 use quintain_engine::store::RunKind;
 use quintain_evidence::event::Event;
@@ -138,8 +139,8 @@ impl Args {
 async fn grade_again(args: &Args, run: ResumedRun, app: &App) -> Result<Exit, CliError> {
     let mut work = GradeWork::of_options(&run.info.options);
     if !args.config.is_empty() {
-        let GradeSuite { metrics, calls, fail_if, judge, .. } =
-            grade_suite::read(&args.config, app)?;
+        let GradeSuite { suite, judge } = grade_suite::read(&args.config, app)?;
+        let SuiteMetrics { metrics, calls, fail_if, .. } = suite;
         work = GradeWork {
             metrics,
             calls,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quintain_engine::jobs::{Notice, load_suite};
+use quintain_engine::jobs::{RequestNotice, load_suite};
 use quintain_engine::store::SuiteText;
 use quintain_source::{Diagnostics, Renderer, Sources};
 use quintain_suite::suite::{Purpose, SuiteFile};
@@ -108,7 +108,7 @@ pub(super) fn understand(
     app: &App,
 ) -> Result<LoadedSuite, CliError> {
     load_suite(files, env, app.files.clone(), purpose, &app.redactor, &mut |notice| {
-        if let Notice::Diagnostics(sources, diagnostics) = notice {
+        if let RequestNotice::Diagnostics(sources, diagnostics) = notice {
             show(sources, diagnostics, app);
         }
     })

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use quintain_engine::jobs::{GradeWork, MetricRequest, TraceInput};
+use quintain_engine::metrics::SuiteMetrics;
 use quintain_engine::models::ModelSettings;
 use serde_json::Map;
 
@@ -34,11 +35,11 @@ impl TraceArgs {
         names: impl Iterator<Item = &'n String>,
         app: &App,
     ) -> Result<GradeWork, CliError> {
-        let GradeSuite { mut metrics, calls, fail_if, router, surface, judge } = match &self.config
-        {
+        let GradeSuite { suite, judge } = match &self.config {
             Some(file) => grade_suite::read(std::slice::from_ref(file), app)?,
             None => GradeSuite::default(),
         };
+        let SuiteMetrics { mut metrics, calls, fail_if, router, surface } = suite;
         metrics.extend(names.map(|name| metric(name)));
         Ok(GradeWork {
             inputs,

@@ -23,6 +23,7 @@ mod record;
 mod run;
 mod secrets;
 mod selftest;
+mod serve;
 mod servers;
 mod stranger;
 mod twins;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
     trials.extend(unanswered::trials());
     trials.extend(models::trials());
     trials.extend(record::trials());
+    trials.extend(serve::trials());
     trials.extend(secrets::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),

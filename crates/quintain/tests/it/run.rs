@@ -61,7 +61,7 @@ struct Finished {
 }
 
 pub(crate) fn run(case: &Case) -> Result<Seen, String> {
-    let place = Place::new().map_err(|error| format!("the case's folder: {error}"))?;
+    let place = Fixture::new().map_err(|error| format!("the case's folder: {error}"))?;
     let server =
         case.server.as_deref().map(|line| Server::start(&place, line, case)).transpose()?;
     let expand = |line: &str| place.expand(line, server.as_ref(), case);
@@ -122,14 +122,14 @@ fn leaks(root: &Path, inputs: &[PathBuf], secrets: &[String]) -> Vec<String> {
 }
 
 /// A separate folder for one run; its path marks every process of the run.
-struct Place {
+struct Fixture {
     root: PathBuf,
     work: PathBuf,
     /// Removes the folder when dropped.
     _temporary: TempDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> std::io::Result<Self> {
         let temporary = tempfile::Builder::new().prefix("quintain-it-").tempdir()?;
         let root = fs::canonicalize(temporary.path())?;
@@ -264,7 +264,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(place: &Place, line: &str, case: &Case) -> Result<Self, String> {
+    fn start(place: &Fixture, line: &str, case: &Case) -> Result<Self, String> {
         let fail = |what: String| format!("server `{line}`: {what}");
         let mut command = place.command(&words(&place.expand(line, None, case))?);
         command.stdin(Stdio::null()).stdout(Stdio::piped());

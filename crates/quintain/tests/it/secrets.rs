@@ -233,7 +233,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn check(setup: &'static Setup) -> Result<(), String> {
-    let place = Place::new(setup)?;
+    let place = Fixture::new(setup)?;
     let mut artefacts = Vec::new();
     for mode in setup.modes {
         let more = if setup.name == "api-key" { IDENTITIES } else { "" };
@@ -273,7 +273,7 @@ struct Artefact {
 }
 
 /// A separate folder for everything that commands may write to, and a server that repeats its input.
-struct Place {
+struct Fixture {
     setup: &'static Setup,
     root: TempDir,
     work: PathBuf,
@@ -285,7 +285,7 @@ struct Place {
     host: String,
 }
 
-impl Place {
+impl Fixture {
     fn new(setup: &'static Setup) -> Result<Self, String> {
         let folder = || tempfile::Builder::new().prefix("quintain-it-").tempdir();
         let (root, elsewhere) = (folder().map_err(told)?, folder().map_err(told)?);
@@ -399,7 +399,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Fixture {
     fn drop(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();

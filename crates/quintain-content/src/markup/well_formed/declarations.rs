@@ -1,11 +1,11 @@
 //! What begins with `<!` or `<?`: comments, CDATA, document types, instructions, the XML declaration.
 
-use super::{Checker, Fault, Step, Stop};
+use super::{Checked, Checker, Fault, Stop};
 use crate::markup::doctype::{Doctype, has_internal_subset};
 use crate::markup::names::{is_plain, is_plain_start, is_space};
 
 impl Checker<'_> {
-    pub(super) fn declaration(&mut self) -> Step {
+    pub(super) fn declaration(&mut self) -> Checked {
         let mut word = String::new();
         loop {
             word.push(self.next()?);
@@ -27,7 +27,7 @@ impl Checker<'_> {
         }
     }
 
-    fn comment(&mut self) -> Step {
+    fn comment(&mut self) -> Checked {
         loop {
             self.until(|c| c == '-')?;
             if self.next()? == '-' {
@@ -37,7 +37,7 @@ impl Checker<'_> {
         }
     }
 
-    fn cdata(&mut self) -> Step {
+    fn cdata(&mut self) -> Checked {
         let mut brackets = 0;
         loop {
             brackets = match self.next()? {
@@ -48,7 +48,7 @@ impl Checker<'_> {
         }
     }
 
-    fn doctype(&mut self) -> Step {
+    fn doctype(&mut self) -> Checked {
         let mut text = String::new();
         loop {
             let (part, end) = self.until(|c| matches!(c, '"' | '\'' | '[' | '>'))?;
@@ -78,7 +78,7 @@ impl Checker<'_> {
     }
 
     /// Only the end of it is looked for.
-    fn internal_subset(&mut self) -> Step {
+    fn internal_subset(&mut self) -> Checked {
         loop {
             match self.next()? {
                 ']' => return Ok(()),
@@ -97,7 +97,7 @@ impl Checker<'_> {
     }
 
     /// What follows `<?`.
-    pub(super) fn instruction(&mut self) -> Step {
+    pub(super) fn instruction(&mut self) -> Checked {
         let disallowed = "disallowed character in processing instruction name.";
         let first = self.next()?;
         if first == '?' || is_space(first) {
@@ -125,7 +125,7 @@ impl Checker<'_> {
     }
 
     /// The attributes of `<?xml ...?>`, which have a fixed order.
-    fn xml_declaration(&mut self, over: bool) -> Step {
+    fn xml_declaration(&mut self, over: bool) -> Checked {
         let incomplete = "XML declaration is incomplete.";
         let mut expected: &[&str] = &["version"];
         let mut over = over;
@@ -167,7 +167,7 @@ impl Checker<'_> {
     }
 
     /// Takes note of an attribute; returns which ones may follow.
-    fn declared(&mut self, name: &str, value: &str) -> Step<&'static [&'static str]> {
+    fn declared(&mut self, name: &str, value: &str) -> Checked<&'static [&'static str]> {
         match name {
             "version" => {
                 let minor = value.strip_prefix("1.").unwrap_or_default();

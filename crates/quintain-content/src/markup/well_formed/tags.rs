@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::{Checker, Open, Step, XML, XMLNS};
+use super::{Checked, Checker, Open, XML, XMLNS};
 use crate::markup::names::{is_name, is_name_start, is_space};
 use crate::text::js;
 
 impl Checker<'_> {
-    pub(super) fn open_tag(&mut self) -> Step {
+    pub(super) fn open_tag(&mut self) -> Checked {
         let (name, mut end) = self.until(|c| !is_name(c))?;
         self.saw_root = true;
         self.ensure(!self.closed_root, "documents may contain only one root.")?;
@@ -49,7 +49,7 @@ impl Checker<'_> {
         }
     }
 
-    fn attribute(&mut self, first: char, tag: &mut Tag) -> Step {
+    fn attribute(&mut self, first: char, tag: &mut Tag) -> Checked {
         let (rest, end) = self.until(|c| !is_name(c))?;
         let name = format!("{first}{rest}");
         if is_space(end) {
@@ -91,14 +91,14 @@ impl Checker<'_> {
     }
 
     /// Prefix and local name, if there is a prefix.
-    fn qualified<'n>(&self, name: &'n str) -> Step<Option<(&'n str, &'n str)>> {
+    fn qualified<'n>(&self, name: &'n str) -> Checked<Option<(&'n str, &'n str)>> {
         let Some((prefix, local)) = name.split_once(':') else { return Ok(None) };
         let proper = !prefix.is_empty() && !local.is_empty() && !local.contains(':');
         self.ensure(proper, format!("malformed name: {name}."))?;
         Ok(Some((prefix, local)))
     }
 
-    fn bind(&mut self, tag: &mut Tag, prefix: &str, uri: &str) -> Step {
+    fn bind(&mut self, tag: &mut Tag, prefix: &str, uri: &str) -> Checked {
         self.ensure(prefix != "xml" || uri == XML, format!("xml prefix must be bound to {XML}."))?;
         let taken = format!("xmlns prefix must be bound to {XMLNS}.");
         self.ensure(prefix != "xmlns" || uri == XMLNS, taken)?;
@@ -125,7 +125,7 @@ impl Checker<'_> {
     }
 
     /// The start tag is complete.
-    fn opened(&mut self, tag: Tag) -> Step<Open> {
+    fn opened(&mut self, tag: Tag) -> Checked<Open> {
         let unbound = |prefix: &str| format!("unbound namespace prefix: \"{prefix}\".");
         if let Some((prefix, _)) = self.qualified(&tag.open.name)? {
             self.ensure(prefix != "xmlns", "tags may not have \"xmlns\" as prefix.")?;
@@ -157,7 +157,7 @@ impl Checker<'_> {
         self.closed_root |= self.open.is_empty();
     }
 
-    pub(super) fn close_tag(&mut self) -> Step {
+    pub(super) fn close_tag(&mut self) -> Checked {
         let disallowed = "disallowed character in closing tag.";
         let (name, end) = self.until(|c| !is_name(c))?;
         if is_space(end) {

@@ -19,7 +19,7 @@ const UNEXPECTED: &str = "quintain_unexpected";
 /// A change of the arguments that should break the schema.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     pub(super) rule: Rule,
     change: Change,
 }
@@ -32,7 +32,7 @@ enum Change {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Key(String),
     Index(usize),
 }
@@ -40,8 +40,8 @@ enum Step {
 impl Candidate {
     pub(super) fn pointer(&self) -> String {
         let steps = self.path.iter().map(|step| match step {
-            Step::Key(key) => format!("/{}", pointer_token(key)),
-            Step::Index(index) => format!("/{index}"),
+            PathStep::Key(key) => format!("/{}", pointer_token(key)),
+            PathStep::Index(index) => format!("/{index}"),
         });
         steps.collect()
     }
@@ -64,7 +64,7 @@ impl Candidate {
     }
 }
 
-fn change(args: &mut Value, path: &[Step], value: Option<Value>) {
+fn change(args: &mut Value, path: &[PathStep], value: Option<Value>) {
     let Some((step, rest)) = path.split_first() else {
         if let Some(value) = value {
             *args = value;
@@ -72,18 +72,18 @@ fn change(args: &mut Value, path: &[Step], value: Option<Value>) {
         return;
     };
     match (step, &mut *args) {
-        (Step::Key(key), Value::Object(map)) => match (rest, &value) {
+        (PathStep::Key(key), Value::Object(map)) => match (rest, &value) {
             ([], None) => drop(map.shift_remove(key)),
             _ => change(map.entry(key.as_str()).or_insert(Value::Null), rest, value),
         },
-        (Step::Index(index), Value::Array(items)) => {
+        (PathStep::Index(index), Value::Array(items)) => {
             if *index >= items.len() {
                 items.resize(*index + 1, Value::Null);
             }
             change(&mut items[*index], rest, value);
         }
         // A list that the arguments do not have yet.
-        (Step::Index(0), _) => {
+        (PathStep::Index(0), _) => {
             let mut item = Value::Null;
             change(&mut item, rest, value);
             *args = Value::Array(vec![item]);
@@ -103,7 +103,7 @@ pub(super) fn candidates(schema: &Value, args: &Value) -> Vec<Candidate> {
 struct Walk<'s> {
     root: &'s Value,
     found: Vec<Candidate>,
-    path: Vec<Step>,
+    path: Vec<PathStep>,
 }
 
 impl<'s> Walk<'s> {
@@ -218,11 +218,11 @@ impl<'s> Walk<'s> {
         }
         let firsts = schema.get("prefixItems").and_then(Value::as_array).into_iter().flatten();
         for (index, schema) in firsts.enumerate().take(items.len()) {
-            self.below(Step::Index(index), schema, items.get(index));
+            self.below(PathStep::Index(index), schema, items.get(index));
         }
         if let Some(schema) = schema.get("items") {
             // What has no element yet gets one, if it may be a list at all.
-            self.below(Step::Index(0), schema, items.first());
+            self.below(PathStep::Index(0), schema, items.first());
         }
     }
 
@@ -230,7 +230,7 @@ impl<'s> Walk<'s> {
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
         for name in required.filter_map(Value::as_str).filter(|name| members.contains_key(*name)) {
             let mut path = self.path.clone();
-            path.push(Step::Key(name.to_owned()));
+            path.push(PathStep::Key(name.to_owned()));
             self.found.push(Candidate { path, rule: Rule::Required, change: Change::Remove });
         }
         let closed = ["additionalProperties", "unevaluatedProperties"]
@@ -238,17 +238,17 @@ impl<'s> Walk<'s> {
             .any(|keyword| schema.get(*keyword) == Some(&Value::Bool(false)));
         if closed {
             let mut path = self.path.clone();
-            path.push(Step::Key(UNEXPECTED.to_owned()));
+            path.push(PathStep::Key(UNEXPECTED.to_owned()));
             let change = Change::Put(vec![json!(true)]);
             self.found.push(Candidate { path, rule: Rule::Additional, change });
         }
         let properties = schema.get("properties").and_then(Value::as_object);
         for (name, schema) in properties.into_iter().flatten() {
-            self.below(Step::Key(name.clone()), schema, members.get(name));
+            self.below(PathStep::Key(name.clone()), schema, members.get(name));
         }
     }
 
-    fn below(&mut self, step: Step, schema: &'s Value, value: Option<&Value>) {
+    fn below(&mut self, step: PathStep, schema: &'s Value, value: Option<&Value>) {
         self.path.push(step);
         self.place(schema, value);
         self.path.pop();

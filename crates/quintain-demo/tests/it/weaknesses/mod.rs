@@ -7,11 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quintain_demo::{DemoConfig, Place, Twin, weaknesses};
+use quintain_demo::{DemoConfig, PlantedPlace, Twin, weaknesses};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::client::{Answer, Session, open};
+use crate::client::{CallReply, Session, open};
 
 /// A session of the default customer, and a folder outside the demo's data with a secret in it.
 struct DemoServer {
@@ -33,7 +33,7 @@ impl DemoServer {
         self.directory.path()
     }
 
-    async fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+    async fn call(&mut self, tool: &str, arguments: Value) -> CallReply {
         self.session.call(tool, arguments).await
     }
 }
@@ -200,7 +200,7 @@ fn every_rule_of_the_table_is_known_here() {
         "session-hijack",
     ];
     for weakness in weaknesses() {
-        let is_http = matches!(weakness.place, Place::Http(_));
+        let is_http = matches!(weakness.place, PlantedPlace::Http(_));
         let known =
             KNOWN.contains(&weakness.rule) || (is_http && weakness.rule == "token-handling");
         assert!(known, "{weakness:?}");

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::random::Random;
 use super::{PlantedFiles, project};
-use crate::confined::{Folder, Kind};
+use crate::confined::{EntryKind, Folder};
 
 /// The command before the marker in paths that contain commands.
 const COMMAND: &str = "touch ";
@@ -75,7 +75,7 @@ impl PlantedFiles {
         for name in below {
             prefix.push(name);
             match folder.entry(&prefix).ok()? {
-                Some(entry) if entry.kind == Kind::Folder => {}
+                Some(entry) if entry.kind == EntryKind::Folder => {}
                 Some(_) => return None,
                 None => missing.push(prefix.clone()),
             }

@@ -1,6 +1,7 @@
 //! Sends messages to a target that takes text, and records each exchange in one form whatever the kind of target.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::redteam_report::NotRun;
@@ -32,6 +33,7 @@ pub(in crate::redteam) struct TextSender<'a> {
     system: Option<String>,
     is_stateful: bool,
     purpose: Option<String>,
+    time_limit: Option<Duration>,
 }
 
 impl<'a> TextSender<'a> {
@@ -74,6 +76,7 @@ impl<'a> TextSender<'a> {
             system: orders.prompts.system.clone(),
             is_stateful: orders.prompts.is_stateful,
             purpose: orders.purpose.clone(),
+            time_limit: orders.prompts.time_limit,
         }
     }
 
@@ -150,7 +153,18 @@ impl<'a> TextSender<'a> {
             templates: &self.templates,
             options: &Map::new(),
         };
-        let (exchange, response) = targets::ask(target, &ask, outside).await;
+        let asking = targets::ask(target, &ask, outside);
+        let asked = match self.time_limit {
+            Some(limit) => tokio::time::timeout(limit, asking).await.map_err(|_| limit),
+            None => Ok(asking.await),
+        };
+        let (exchange, response) = match asked {
+            Ok(asked) => asked,
+            Err(after) => {
+                let sent = json!({"prompt": composed.prompt});
+                return Exchange::new(target.name(), "ask", sent, Outcome::TimedOut { after });
+            }
+        };
         let response = match &target.transform {
             Some(code) if response.error.is_none() => {
                 let (context, output) = (json!({"vars": composed.vars}), response.output.clone());

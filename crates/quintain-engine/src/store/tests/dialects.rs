@@ -52,6 +52,7 @@ const VALUES: &[(&str, &str)] = &[
     ("PUT_TRACE", "1, 0, 'n', NULL, 2"),
     ("PUT_SCORE", "1, 0, 'm', NULL, true"),
     ("PUT_EVENT", "1, 0, '\\x00'"),
+    ("INSERT_ENTITY", "'o', 'generator', 'gen_1', 'n', 1, '\\x00', '2026-01-01T00:00:00Z'"),
 ];
 
 /// A script that creates the tables, then prepares and runs every statement; upserts run twice.
@@ -103,11 +104,11 @@ fn postgresql_understands_every_statement_and_the_migration() {
         );
         return;
     };
-    server.run("fresh", &script(&[schema::TABLES, schema::THIRD, schema::FOURTH]));
-    let upgraded = [VERSION_2, migration::RENAME, schema::THIRD, schema::FOURTH];
+    server.run("fresh", &script(&[schema::TABLES, schema::THIRD, schema::FOURTH, schema::FIFTH]));
+    let upgraded = [VERSION_2, migration::RENAME, schema::THIRD, schema::FOURTH, schema::FIFTH];
     server.run("upgraded", &script(&upgraded));
-    let third = [schema::TABLES, schema::THIRD, schema::FOURTH, VERSION_3];
-    let fourth = [migration::REPLACE, schema::FOURTH, migration::REFILL];
+    let third = [schema::TABLES, schema::THIRD, schema::FOURTH, schema::FIFTH, VERSION_3];
+    let fourth = [migration::REPLACE, schema::FOURTH, migration::REFILL, schema::FIFTH];
     server.run("upgraded_from_3", &script(&[&third[..], &fourth[..]].concat()));
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the store: round trips, and failures caused by disks and other processes.
 
 mod dialects;
+mod entities;
 mod failures;
 mod lookup;
 mod records;

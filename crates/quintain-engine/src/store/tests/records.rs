@@ -67,6 +67,7 @@ pub(super) fn answer(key: &str, content: &str) -> AnswerRecord {
         answer: KeptAnswer::Value(json!({"content": content, "model": "judge"})),
         took: Duration::from_millis(12),
         cost: Cost { price: Some(0.25), ..Cost::default() },
+        unusable: false,
     }
 }
 

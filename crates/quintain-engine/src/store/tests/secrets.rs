@@ -70,6 +70,11 @@ async fn no_column_of_any_table_contains_a_secret() {
     summary.columns.push(ColumnTally::default());
     summary.columns[0].named_scores.insert(CANARY.to_owned(), 1.0);
     writer.finish(&summary, RunEnd::Finished).await.unwrap();
+    let body = json!({"connection": {"headers": {"X-Key": CANARY}}});
+    let body = redactor.masked(&body).unwrap();
+    let (kind, now) = (EntityKind::Generator, "2026-01-01T00:00:00Z");
+    let entity = NewEntity { owner: "ann", kind, id: "gen_1", name: "a", body: &body, now };
+    assert!(store.insert_entity(entity).await.unwrap());
 
     let mut checked = 0;
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table'";

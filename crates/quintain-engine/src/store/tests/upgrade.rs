@@ -202,6 +202,7 @@ async fn a_migrated_store_has_the_tables_of_a_new_one() {
 
 /// The tables that version 3 had instead of those of today.
 pub(super) const VERSION_3: &[&str] = &[
+    "DROP TABLE entities",
     "DROP TABLE answers",
     "DROP TABLE traces",
     "DROP TABLE scores",

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use quintain_engine::jobs::{Notice, Work};
+use quintain_engine::jobs::{RequestNotice, Work};
 use quintain_engine::store::RunState;
 use quintain_evidence::event::Event;
 
-use super::{Place, finish};
+use super::{Fixture, finish};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_reads_nothing_can_still_cancel() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let handle = place.start(place.eval("eval-u", "0.002", 400)).await;
     let state = async || place.store.find("eval-u").await.map(|run| run.state);
     // Enough time for more events than a client may leave unread.
@@ -29,7 +29,7 @@ async fn a_client_that_reads_nothing_can_still_cancel() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_is_cancelled_while_its_suite_is_loaded() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let folder = place.folder.path();
     let script = format!(
         "import os, time\ndef generate_tests():\n    with open('{0}.new', 'w') as file: file.write(str(os.getpid()))\n    os.rename('{0}.new', '{0}')\n    time.sleep(20)\n",
@@ -42,7 +42,7 @@ async fn a_request_is_cancelled_while_its_suite_is_loaded() {
     suite["tests"] = "file://tests.py".into();
     work.suite[0].text = suite.to_string().into();
     let jobs = place.jobs();
-    let mut ignored = |_: Notice<'_>| {};
+    let mut ignored = |_: RequestNotice<'_>| {};
     let started = async {
         while !folder.join("pid").exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;

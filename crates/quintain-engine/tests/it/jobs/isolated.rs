@@ -7,7 +7,7 @@ use quintain_engine::store::{RunEnd, RunFilter, RunState};
 use quintain_evidence::event::Event;
 use serde_json::json;
 
-use super::{Place, essence, finish};
+use super::{Fixture, essence, finish};
 
 /// A credential that only one job is configured with.
 const CREDENTIALS: [&str; 3] =
@@ -15,7 +15,7 @@ const CREDENTIALS: [&str; 3] =
 
 /// Two attacks and a suite, each with its own target and its own credential. The suite also lets its target return the
 /// credentials of the other two, which it does not know as secrets.
-fn three_requests(place: &Place, round: &str) -> Vec<RunRequest> {
+fn three_requests(place: &Fixture, round: &str) -> Vec<RunRequest> {
     let mut requests = vec![
         place.redteam(&format!("redteam-a{round}"), "0"),
         place.redteam(&format!("redteam-b{round}"), "0.001"),
@@ -47,7 +47,7 @@ fn three_requests(place: &Place, round: &str) -> Vec<RunRequest> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn three_jobs_at_once_come_to_the_same_as_one_after_the_other() {
-    let place = Place::new().await;
+    let place = Fixture::new().await;
     let mut alone = Vec::new();
     for request in three_requests(&place, "1") {
         alone.push(essence(&finish(place.start(request).await).await.1));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use quintain_engine::jobs::{EvalWork, Jobs, Notice, RedteamWork, RunRequest, Work};
+use quintain_engine::jobs::{EvalWork, Jobs, RedteamWork, RequestNotice, RunRequest, Work};
 use quintain_engine::store::SuiteText;
 use quintain_engine::{Disk, Policy, Store, World, allowed, target_kinds};
 use quintain_suite::suite::{Consent, Purpose, SuiteFile, load};
@@ -247,16 +247,16 @@ async fn tell_as(owner: &str, jobs: &Jobs, work: Work, policy: &Policy) -> Strin
     // What a client sends is what arrives elsewhere.
     let text = serde_json::to_string(&request).unwrap();
     let mut told = String::new();
-    let mut notify = |notice: Notice<'_>| match notice {
-        Notice::Diagnostics(_, diagnostics) => {
+    let mut notify = |notice: RequestNotice<'_>| match notice {
+        RequestNotice::Diagnostics(_, diagnostics) => {
             for one in diagnostics {
                 let labels = one.labels.iter().map(|label| label.text.as_str());
                 let words: Vec<&str> = std::iter::once(one.title.as_str()).chain(labels).collect();
                 told.extend([words.join(": "), one.help.join(" "), "\n".to_owned()]);
             }
         }
-        Notice::Warning(text) => told.extend([text.as_str(), "\n"]),
-        Notice::Error(what, help) => told.extend([what, help.unwrap_or_default()]),
+        RequestNotice::Warning(text) => told.extend([text.as_str(), "\n"]),
+        RequestNotice::Error(what, help) => told.extend([what, help.unwrap_or_default()]),
     };
     let submitted = jobs.submit(serde_json::from_str(&text).unwrap(), &mut notify).await;
     let mut handle = match submitted {

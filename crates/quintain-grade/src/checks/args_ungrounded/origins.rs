@@ -81,6 +81,10 @@ impl Origins<'_> {
         if is_name && (is_strong_id(text) || has_digit(text) && text.contains(['-', '_'])) {
             return (!grounds::id(known, text, before)).then_some("id");
         }
+        // A page is the application's choice; the mark of the server that leads to it is not.
+        if is_one && keys::has_word(key, "cursor") && is_opaque(text) {
+            return (!grounds::id(known, text, before)).then_some("id");
+        }
         if matches!(role, Role::OwnChoice | Role::Free | Role::Query) {
             return None;
         }
@@ -129,6 +133,10 @@ impl Origins<'_> {
         let reading = number.readings.first;
         let value = reading.value;
         if value == 0.0 || (value - 1.0).abs() < f64::EPSILON {
+            return true;
+        }
+        // "For my wife and me" names two people without a number.
+        if (value - 2.0).abs() < f64::EPSILON && keys::counts_people(key) {
             return true;
         }
         if role == Role::Id {
@@ -228,6 +236,11 @@ fn moment(text: &str) -> Option<(Vec<Day>, Vec<Minutes>)> {
 
 fn has_digit(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text means something only to the server that made it.
+fn is_opaque(text: &str) -> bool {
+    text.len() >= 6 && has_digit(text) && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 /// Whether a text can hardly be anything but an id: a hash, or letters with a number of three digits or more.

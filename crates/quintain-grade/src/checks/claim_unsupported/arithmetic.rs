@@ -13,6 +13,8 @@ pub(super) struct Context {
     subtracts: bool,
     averages: bool,
     divides: bool,
+    /// How many of one period make another of which the sentence speaks: 12 for `a year` and `a month`.
+    periods: Vec<f64>,
     /// General advice: `usually 30 minutes`.
     pub(super) is_advice: bool,
     /// Spans up to now: `3 days ago`.
@@ -47,7 +49,8 @@ static UP_TO_NOW: WordList =
     WordList::new("ago old since until left remaining ahead now away uptime last past");
 
 impl Context {
-    pub(super) fn new(sentence: &str) -> Self {
+    /// `answer` has the periods that all of it names.
+    pub(super) fn new(sentence: &str, answer: &Periods) -> Self {
         let lower = sentence.to_lowercase();
         let words: Vec<&str> =
             lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -56,6 +59,7 @@ impl Context {
             subtracts: SUBTRACTS.has_any(&words),
             averages: AVERAGES.has_any(&words),
             divides: DIVIDES.has_any(&words) || lower.contains(['%', '×', '÷', '=']),
+            periods: answer.factors(&Periods::of(&words)),
             is_advice: ADVISES.has_any(&words),
             is_about_now: UP_TO_NOW.has_any(&words),
             is_update: UPDATES.has_any(&words),
@@ -79,6 +83,38 @@ impl Context {
     }
 }
 
+/// Periods that a text names, by how many of them a year has.
+#[derive(Debug, Default)]
+pub(super) struct Periods(Vec<f64>);
+
+impl Periods {
+    pub(super) fn new(text: &str) -> Self {
+        let lower = text.to_lowercase();
+        Self::of(&lower.split(|c: char| !c.is_alphanumeric()).collect::<Vec<_>>())
+    }
+
+    fn of(words: &[&str]) -> Self {
+        const PER_YEAR: [(&str, &str, f64); 6] = [
+            ("year", "annual", 1.0),
+            ("quarter", "quarterly", 4.0),
+            ("month", "monthly", 12.0),
+            ("week", "weekly", 52.0),
+            ("day", "daily", 365.0),
+            ("hour", "hourly", 8_760.0),
+        ];
+        let named = PER_YEAR.iter().filter(|(noun, adjective, _)| {
+            words.iter().any(|word| word.starts_with(noun) || word.starts_with(adjective))
+        });
+        Self(named.map(|(.., count)| *count).collect())
+    }
+
+    /// The factors between periods of an answer, one of which its sentence names.
+    fn factors(&self, sentence: &Self) -> Vec<f64> {
+        let pairs = sentence.0.iter().flat_map(|one| self.0.iter().map(move |other| one / other));
+        pairs.filter(|factor| (factor - 1.0).abs() > f64::EPSILON).collect()
+    }
+}
+
 /// Whether the words before a number say that it is not exact: `about`, `nearly`, `more than`.
 pub(super) fn is_rough(before: &str) -> bool {
     static WORDS: WordList = WordList::new(
@@ -97,20 +133,32 @@ pub(super) struct Operands {
     /// In the order of the answer.
     stated: Vec<f64>,
     all: Vec<f64>,
+    /// Numbers of listed things that the answer states, and all others: shares are made of them, too.
+    counted: Vec<f64>,
 }
 
 /// With more numbers, some result is always near by coincidence.
 const MAX_OPERANDS: usize = 48;
 
 impl Operands {
-    pub(super) fn new(stated: impl Iterator<Item = Number>, known: &Known, before: usize) -> Self {
+    /// `stated` are numbers of the answer that are known, `counts` those that count what is known.
+    pub(super) fn new(
+        stated: impl Iterator<Item = Number>,
+        counts: impl Iterator<Item = Number>,
+        known: &Known,
+        before: usize,
+    ) -> Self {
         let stated: Vec<f64> =
             stated.map(|number| number.readings.first.value).take(MAX_OPERANDS).collect();
         let mut all = stated.clone();
         all.extend(known.asked(before).take(8));
-        all.sort_by(f64::total_cmp);
-        all.dedup();
-        Self { stated, all }
+        let mut counted = all.clone();
+        counted.extend(counts.map(|number| number.readings.first.value).take(MAX_OPERANDS));
+        for operands in [&mut all, &mut counted] {
+            operands.sort_by(f64::total_cmp);
+            operands.dedup();
+        }
+        Self { stated, all, counted }
     }
 
     /// Whether the operands make a number in the way of which its sentence speaks.
@@ -122,21 +170,21 @@ impl Operands {
             let near = |value: f64| {
                 (value.abs() - reading.value).abs() <= place / 2.0 + reading.value * 1e-9
             };
-            is_share && self.pairs(|a, b| near(a / b * 100.0) || near((a - b) / b * 100.0))
-                || context.adds && (self.runs(|sum, _| near(sum)) || self.pairs(|a, b| near(a + b)))
+            let all = &self.all;
+            is_share
+                && pairs(&self.counted, |a, b| near(a / b * 100.0) || near((a - b) / b * 100.0))
+                || context.adds && (self.runs(|sum, _| near(sum)) || pairs(all, |a, b| near(a + b)))
                 || context.averages
                     && (self.runs(|sum, count| near(sum / count as f64))
-                        || self.pairs(|a, b| near(f64::midpoint(a, b))))
-                || context.adds && self.pairs(|a, b| b.fract() == 0.0 && b <= 100.0 && near(a * b))
-                || context.subtracts && self.pairs(|a, b| near(a - b))
+                        || pairs(all, |a, b| near(f64::midpoint(a, b))))
+                || context.adds && pairs(all, |a, b| b.fract() == 0.0 && b <= 100.0 && near(a * b))
+                || context.subtracts && pairs(all, |a, b| near(a - b))
                 || context.divides
-                    && self.pairs(|a, b| near(a / b) || near(a * b) || near(a * b / 100.0))
+                    && pairs(all, |a, b| near(a / b) || near(a * b) || near(a * b / 100.0))
+                || context.periods.iter().any(|factor| {
+                    all.iter().any(|value| near(value * factor) || near(value / factor))
+                })
         })
-    }
-
-    fn pairs(&self, is: impl Fn(f64, f64) -> bool) -> bool {
-        let mut pairs = self.all.iter().flat_map(|a| self.all.iter().map(move |b| (*a, *b)));
-        pairs.any(|(a, b)| (a - b).abs() > f64::EPSILON && b != 0.0 && is(a, b))
     }
 
     /// Sums of numbers that follow each other in the answer.
@@ -151,6 +199,11 @@ impl Operands {
     }
 }
 
+fn pairs(of: &[f64], is: impl Fn(f64, f64) -> bool) -> bool {
+    let mut pairs = of.iter().flat_map(|a| of.iter().map(move |b| (*a, *b)));
+    pairs.any(|(a, b)| (a - b).abs() > f64::EPSILON && b != 0.0 && is(a, b))
+}
+
 #[cfg(test)]
 mod tests {
     use quintain_evidence::trace::Trace;
@@ -160,12 +213,15 @@ mod tests {
     #[test]
     fn only_what_the_sentence_speaks_of_is_computed() {
         let known = Known::new(&Trace::default());
-        let operands = Operands::new([120.0, 45.0, 35.0].map(Number::of).into_iter(), &known, 0);
+        let numbers = [120.0, 45.0, 35.0].map(Number::of).into_iter();
+        let operands = Operands::new(numbers, std::iter::empty(), &known, 0);
         let makes = |value: f64, sentence: &str| {
-            operands.make(&Number::of(value), &Context::new(sentence), false)
+            let periods = Periods::new(sentence);
+            operands.make(&Number::of(value), &Context::new(sentence, &periods), false)
         };
         assert!(makes(200.0, "The total is 200.") && !makes(200.0, "The price is 200."));
         assert!(makes(75.0, "It is 75 cheaper.") && !makes(76.0, "It is 76 cheaper."));
         assert!(makes(40.0, "On average 40."));
+        assert!(makes(10.0, "120 a year, which is 10 a month.") && !makes(10.0, "10 a month."));
     }
 }

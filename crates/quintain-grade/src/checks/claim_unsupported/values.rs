@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::arithmetic::{Context, Operands, is_rough};
+use super::arithmetic::{Context, Operands, Periods, is_rough};
 use super::counted;
 use crate::values::date::{self, Day};
 use crate::values::derived::is_item;
@@ -35,7 +35,8 @@ pub(super) fn unsupported(
     text: &str,
     sentences: &[Sentence<'_>],
 ) -> Vec<Unsupported> {
-    let answer = Answer::new(view, step, text);
+    let answer = ReadAnswer::new(view, step, text);
+    let periods = Periods::new(text);
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     let mut at = 0;
@@ -47,7 +48,7 @@ pub(super) fn unsupported(
         if matches!(sentence.mood, Mood::Question | Mood::Offer) {
             continue;
         }
-        let context = Context::new(sentence.text);
+        let context = Context::new(sentence.text, &periods);
         for token in own {
             let Some(what) = answer.missing(token, &context) else { continue };
             if seen.insert(token.text) && found.len() < 30 {
@@ -59,7 +60,7 @@ pub(super) fn unsupported(
     found
 }
 
-struct Answer<'a> {
+struct ReadAnswer<'a> {
     text: &'a str,
     tokens: Vec<Token<'a>>,
     known: &'a Known,
@@ -69,18 +70,32 @@ struct Answer<'a> {
     operands: Operands,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ReadAnswer<'a> {
     fn new(view: &'a View<'_>, before: usize, text: &'a str) -> Self {
         let known = view.known();
         let tokens = tokens(text);
         let mut counts = lists(text);
         counts.insert(view.calls.partition_point(|call| call.step < before));
         let search = Search { units: true, sums: true, pairs: true, ..Search::default() };
-        let stated = tokens.iter().filter_map(|token| match &token.kind {
-            Kind::Number(number) if known.number(number, before, search) => Some(*number),
-            _ => None,
-        });
-        let operands = Operands::new(stated, known, before);
+        let numbers = || {
+            tokens.iter().filter_map(|token| match &token.kind {
+                Kind::Number(number) => Some(*number),
+                _ => None,
+            })
+        };
+        let longest = known.longest_list(before) as f64;
+        let counts_items = |number: &Number| {
+            let value = number.readings.first.value;
+            number.is_count()
+                && (value <= MAX_PART.min(longest)
+                    || known.number(number, before, Search { counts: true, ..Search::default() }))
+        };
+        let operands = Operands::new(
+            numbers().filter(|number| known.number(number, before, search)),
+            numbers().filter(counts_items),
+            known,
+            before,
+        );
         Self { text, tokens, known, before, counts, operands }
     }
 
@@ -108,9 +123,27 @@ impl<'a> Answer<'a> {
             Kind::Path => ("path", self.path(token.text)),
             Kind::Id => ("id", self.id(token.text)),
             Kind::Phone(digits) => ("telephone number", known.phone(digits, before)),
+            Kind::Word if self.is_code(token) => ("id", false),
             Kind::Word => return None,
         };
         (!is_supported && !self.is_grouped(token)).then_some(what)
+    }
+
+    /// Whether capital letters are an id, because the words before say so: `Your booking reference is QXWTRA`.
+    fn is_code(&self, token: &Token<'_>) -> bool {
+        static NOUNS: WordList = WordList::new(
+            "reference ref pnr locator confirmation booking reservation tracking voucher coupon \
+             code id number",
+        );
+        let is_capital = token.text.bytes().all(|byte| byte.is_ascii_uppercase());
+        if token.text.len() < 5 || !is_capital {
+            return false;
+        }
+        let before = self.text[..token.start].trim_end_matches([' ', '*', '`', ':', '#', '"', '(']);
+        let mut words = before.rsplit(|c: char| !c.is_alphanumeric()).take(2);
+        let last = words.next().unwrap_or_default().to_lowercase();
+        let is_noun = |word: &str| NOUNS.has(&word.to_lowercase());
+        is_noun(&last) || matches!(last.as_str(), "is" | "was") && words.next().is_some_and(is_noun)
     }
 
     /// Whether a token is part of a value that is written in groups, or a day without its year: `21.12.`

@@ -1,6 +1,7 @@
 //! The secrets and personal data in the results of a trace.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -10,10 +11,11 @@ use quintain_evidence::trace::Role;
 use serde_json::Value;
 
 use super::{MAX_TEXT, MAX_VALUES, Sensitive, text_of};
+use crate::fast_hash::{FastMap, FastSet, caseless};
 use crate::occurrences::Occurrences;
 use crate::values::embedded_json::embedded;
 use crate::values::leaves::leaves;
-use crate::values::pieces::pieces;
+use crate::values::pieces::{is_ideograph, pieces};
 use crate::values::word_list::WordList;
 use crate::view::View;
 
@@ -24,10 +26,13 @@ const MAX_CANDIDATES: usize = 10 * MAX_VALUES;
 pub(super) fn sensitive(view: &View<'_>) -> Vec<Sensitive> {
     let mut found: Vec<Sensitive> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    let sent = sent(view);
+    let users = view.trace.messages().filter(|message| message.role != Role::Assistant);
+    let users: Vec<String> = users.map(|message| message.text.to_lowercase()).collect();
+    let sent = Sent::new(view, &users);
     for call in &view.calls {
         let (Some(server), Some(result)) = (call.server(), call.call.result()) else { continue };
-        for (text, kind, shown, is_secret) in values(result, &sent) {
+        let is_sent = |text: &str| sent.has(text, server, call.position);
+        for (text, kind, shown, is_secret) in values(result, is_sent) {
             let key = text.to_lowercase();
             if let Some(place) = places.get(&key) {
                 let sources = &mut found[*place].sources;
@@ -46,8 +51,6 @@ pub(super) fn sensitive(view: &View<'_>) -> Vec<Sensitive> {
             }
         }
     }
-    let users = view.trace.messages().filter(|message| message.role != Role::Assistant);
-    let users: Vec<String> = users.map(|message| message.text.to_lowercase()).collect();
     let written =
         Occurrences::find(places.into_keys(), users.iter().map(|text| (0, text.as_str())));
     found.retain(|value| written.first(&value.text.to_lowercase()).is_none());
@@ -55,101 +58,143 @@ pub(super) fn sensitive(view: &View<'_>) -> Vec<Sensitive> {
     found
 }
 
-/// Parts of texts by which a sensitive value would be recognised: addresses, long digits and mixtures of letters and digits.
-/// Detectors are slow; a result that shares none of them with any argument need not be searched.
-fn marks(text: &str) -> impl Iterator<Item = String> {
-    pieces(text).into_iter().map(|piece| piece.of(text)).flat_map(|piece| {
-        let address = piece.contains('@').then(|| piece.to_lowercase());
-        let parts = piece.split(|c: char| !c.is_alphanumeric()).filter(|part| is_mark(part));
-        // The end of a number stays the same, however its digits are grouped.
-        let ends = parts.map(|part| part[part.ceil_char_boundary(part.len() - 4)..].to_lowercase());
-        address.into_iter().chain(ends).collect::<Vec<_>>()
-    })
+/// The marks of all arguments, also of what is encoded in them, with the last call to each server that has them.
+struct Sent<'v>(FastMap<u64, Vec<(&'v str, usize)>>);
+
+impl<'v> Sent<'v> {
+    /// What the user wrote is left out: it does not come from a server.
+    fn new(view: &'v View<'_>, users: &[String]) -> Self {
+        let parts = |text: &str| marked_parts(text).map(caseless).collect::<Vec<_>>();
+        let given: FastSet<u64> = users.iter().flat_map(|text| parts(text)).collect();
+        let mut sent = Self(FastMap::default());
+        for call in &view.calls {
+            let (Some(server), Some(args)) = (call.server(), call.call.args.json()) else {
+                continue;
+            };
+            for leaf in leaves(args) {
+                let Some(text) = text_of(leaf.value) else { continue };
+                sent.add(&text, server, call.position, &given);
+                let encoded =
+                    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '+' && c != '/');
+                for word in encoded.filter(|word| word.len() >= 8) {
+                    let decoded = STANDARD_NO_PAD.decode(word).ok();
+                    if let Some(text) = decoded.and_then(|bytes| String::from_utf8(bytes).ok()) {
+                        sent.add(&text, server, call.position, &given);
+                    }
+                }
+            }
+        }
+        sent
+    }
+
+    fn add(&mut self, text: &str, server: &'v str, position: usize, given: &FastSet<u64>) {
+        let parts = marked_parts(text).filter(|part| !given.contains(&caseless(part)));
+        for mark in addresses(text).into_iter().chain(parts.map(mark)) {
+            let servers = self.0.entry(mark).or_default();
+            match servers.iter_mut().find(|(name, _)| *name == server) {
+                Some((_, last)) => *last = position,
+                None => servers.push((server, position)),
+            }
+        }
+    }
+
+    /// Whether a later call to another server has a mark of a text.
+    fn has(&self, text: &str, server: &str, position: usize) -> bool {
+        let is_sent = |mark: u64| {
+            self.0.get(&mark).is_some_and(|servers| {
+                servers.iter().any(|(name, last)| *name != server && *last > position)
+            })
+        };
+        marked_parts(text).any(|part| is_sent(mark(part)))
+            || addresses(text).into_iter().any(is_sent)
+    }
+}
+
+/// Parts of a text by which a sensitive value would be recognised: long digits, and mixtures of letters and digits.
+/// Detectors are slow; a result that shares none of them with an argument need not be searched.
+fn marked_parts(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !c.is_alphanumeric() || is_ideograph(c));
+    parts.filter(|part| is_mark(part))
+}
+
+/// The end of a part. It stays the same, however the digits of a number are grouped.
+fn mark(part: &str) -> u64 {
+    caseless(&part[part.ceil_char_boundary(part.len() - 4)..])
+}
+
+/// The e-mail addresses of a text.
+fn addresses(text: &str) -> Vec<u64> {
+    if !text.contains('@') {
+        return Vec::new();
+    }
+    let pieces = pieces(text).into_iter().map(|piece| piece.of(text));
+    pieces.filter(|piece| piece.contains('@')).map(caseless).collect()
 }
 
 fn is_mark(part: &str) -> bool {
+    if part.len() < 4 {
+        return false;
+    }
     let digits = part.bytes().filter(u8::is_ascii_digit).count();
     let is_year = part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
     digits >= 4 && !is_year || part.len() >= 6 && digits > 0 || part.len() >= 20
 }
 
-/// The marks of all arguments, also of what is encoded in them.
-fn sent(view: &View<'_>) -> HashSet<String> {
-    let mut found = HashSet::new();
-    for args in view.calls.iter().filter_map(|call| call.call.args.json()) {
-        for leaf in leaves(args) {
-            let Some(text) = text_of(leaf.value) else { continue };
-            found.extend(marks(&text));
-            let encoded = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '+' && c != '/');
-            for word in encoded.filter(|word| word.len() >= 8) {
-                let decoded = STANDARD_NO_PAD
-                    .decode(word)
-                    .ok()
-                    .and_then(|bytes| String::from_utf8(bytes).ok());
-                found.extend(decoded.iter().flat_map(|text| marks(text)));
+/// The secrets and personal data of a result: by their form, and by the names of their fields.
+fn values(result: &Value, is_sent: impl Fn(&str) -> bool) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut rest = MAX_TEXT;
+    // Documents that are embedded in texts of others.
+    let mut documents = vec![(String::new(), Cow::Borrowed(result))];
+    while let Some((name, document)) = documents.pop() {
+        let mut open = vec![(name.as_str(), document.as_ref())];
+        while let Some((key, value)) = open.pop() {
+            match value {
+                Value::String(text) => {
+                    rest = rest.saturating_sub(text.len());
+                    if rest == 0 {
+                        return found;
+                    }
+                    if let Some(inner) = embedded(text) {
+                        documents.push((key.to_owned(), Cow::Owned(inner)));
+                    } else {
+                        add_text(key, text, &is_sent, &mut found);
+                    }
+                }
+                Value::Array(items) => open.extend(items.iter().map(|item| (key, item))),
+                Value::Object(fields) => {
+                    open.extend(fields.iter().map(|(name, value)| (name.as_str(), value)));
+                }
+                _ => {}
             }
         }
     }
     found
 }
 
-/// The secrets and personal data of a result: by their form, and by the names of their fields.
-fn values(result: &Value, sent: &HashSet<String>) -> Vec<(String, &'static str, String, bool)> {
-    let mut found = Vec::new();
-    let mut rest = MAX_TEXT;
-    let mut open = vec![(String::new(), result.clone())];
-    while let Some((key, value)) = open.pop() {
-        match value {
-            Value::String(text) => {
-                rest = rest.saturating_sub(text.len());
-                if rest == 0 {
-                    break;
-                }
-                if let Some(inner) = embedded(&text) {
-                    open.push((key, inner));
-                    continue;
-                }
-                if secret::is_credential(&key) && text.len() >= 8 && secret::is_secret(&key, &text)
-                {
-                    found.push((text.clone(), "credential", masked(&text), true));
-                }
-                if !marks(&text).any(|mark| sent.contains(&mark)) {
-                    continue;
-                }
-                let hits = detect::scan(&text, detect::all());
-                found.extend(hits.iter().filter(|hit| is_followed(hit, &text)).map(|hit| {
-                    let is_secret = is_secret(hit.kind);
-                    (hit.text(&text).to_owned(), hit.kind, hit.masked(&text), is_secret)
-                }));
-            }
-            Value::Array(items) => open.extend(items.into_iter().map(|item| (key.clone(), item))),
-            Value::Object(fields) => {
-                for (name, value) in fields {
-                    // Detectors look at the words before a value.
-                    let text =
-                        value.as_str().filter(|text| marks(text).any(|mark| sent.contains(&mark)));
-                    if let Some(text) = text {
-                        let line = format!("{name}: {text}");
-                        let hits = detect::scan(&line, detect::all());
-                        let named = hits
-                            .iter()
-                            .filter(|hit| is_followed(hit, &line) && hit.start > name.len());
-                        found.extend(named.map(|hit| {
-                            (
-                                hit.text(&line).to_owned(),
-                                hit.kind,
-                                hit.masked(&line),
-                                is_secret(hit.kind),
-                            )
-                        }));
-                    }
-                    open.push((name, value));
-                }
-            }
-            _ => {}
-        }
+/// A value, its kind, how it is shown, and whether it is a secret.
+type Found = (String, &'static str, String, bool);
+
+fn add_text(key: &str, text: &str, is_sent: &impl Fn(&str) -> bool, found: &mut Vec<Found>) {
+    if secret::is_credential(key) && text.len() >= 8 && secret::is_secret(key, text) {
+        found.push((text.to_owned(), "credential", masked(text), true));
     }
-    found
+    if !is_sent(text) {
+        return;
+    }
+    let mut add = |hit: &Hit, text: &str| {
+        let is_secret = is_secret(hit.kind);
+        found.push((hit.text(text).to_owned(), hit.kind, hit.masked(text), is_secret));
+    };
+    // Detectors look at the words before a value.
+    if !key.is_empty() {
+        let line = format!("{key}: {text}");
+        let hits = detect::scan(&line, detect::all());
+        let named = hits.iter().filter(|hit| is_followed(hit, &line) && hit.start > key.len());
+        named.for_each(|hit| add(hit, &line));
+    }
+    let hits = detect::scan(text, detect::all());
+    hits.iter().filter(|hit| is_followed(hit, text)).for_each(|hit| add(hit, text));
 }
 
 fn masked(text: &str) -> String {

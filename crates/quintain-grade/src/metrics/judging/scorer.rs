@@ -1,7 +1,7 @@
 //! Scorers that ask a judge, alone or in addition to what checks prove.
 
 use quintain_evidence::inquiry::{Next, Rounds};
-use quintain_judge::ballot::Tally;
+use quintain_judge::ballot::VoteTally;
 use quintain_judge::consultation::{Consultation, Heard, Pause};
 use quintain_judge::panel::Panel;
 use quintain_judge::prompt::{AnswerForm, complete};
@@ -114,7 +114,7 @@ impl Judge<'_> {
         values: &Values<'_>,
         words: &[&str],
         items: usize,
-    ) -> Heard<Vec<Tally>> {
+    ) -> Heard<Vec<VoteTally>> {
         self.panel().verdicts(self.consultation, &self.filled(prompt, values), words, items)
     }
 
@@ -124,7 +124,7 @@ impl Judge<'_> {
         prompt: &str,
         values: &Values<'_>,
         words: &[&str],
-    ) -> Heard<Tally> {
+    ) -> Heard<VoteTally> {
         self.panel().verdict(self.consultation, &self.filled(prompt, values), words)
     }
 }
@@ -164,6 +164,10 @@ pub(in crate::metrics) fn judged_or(
 }
 
 impl Scorer for JudgedScorer {
+    fn needs_judge(&self) -> bool {
+        self.alone.is_none() && self.settings.model().is_none()
+    }
+
     fn next(&self, input: &MetricInput<'_>, rounds: &Rounds) -> Next<Measured> {
         let is_wanted = self.settings.is_wanted(input.judge);
         if let Some(alone) = self.alone.as_ref().filter(|_| !is_wanted) {

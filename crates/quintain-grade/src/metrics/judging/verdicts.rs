@@ -1,6 +1,6 @@
 //! Verdicts on the items of a list, and the share of good ones.
 
-use quintain_judge::ballot::Tally;
+use quintain_judge::ballot::VoteTally;
 use quintain_judge::panel::{self, Panel};
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,7 @@ impl Words {
         Self { all, good }
     }
 
-    pub(in crate::metrics) fn is_good(&self, tally: &Tally) -> bool {
+    pub(in crate::metrics) fn is_good(&self, tally: &VoteTally) -> bool {
         tally.choice + self.good >= self.all.len()
     }
 }
@@ -39,7 +39,7 @@ impl Words {
 pub(in crate::metrics) struct Verdicts<'v> {
     pub(in crate::metrics) words: Words,
     pub(in crate::metrics) items: &'v [String],
-    pub(in crate::metrics) tallies: &'v [Tally],
+    pub(in crate::metrics) tallies: &'v [VoteTally],
 }
 
 impl Verdicts<'_> {
@@ -60,7 +60,7 @@ impl Verdicts<'_> {
         let good = self.tallies.iter().filter(|tally| self.words.is_good(tally)).count();
         let mut reason = format!("{good} of {} {are_good}", self.tallies.len());
         let bad = self.tallies.iter().filter(|tally| !self.words.is_good(tally));
-        let whys: Vec<&str> = bad.map(Tally::reason).filter(|why| !why.is_empty()).collect();
+        let whys: Vec<&str> = bad.map(VoteTally::reason).filter(|why| !why.is_empty()).collect();
         for (index, why) in whys.iter().take(REASONS).enumerate() {
             reason.push_str(if index == 0 { ": " } else { "; " });
             reason.push_str(why.trim_end_matches('.'));
@@ -74,7 +74,7 @@ impl Verdicts<'_> {
     /// For reports.
     pub(in crate::metrics) fn listed(&self) -> Value {
         let name = |choice: usize| self.words.all.get(choice).copied().unwrap_or_default();
-        let of = |(index, tally): (usize, &Tally)| {
+        let of = |(index, tally): (usize, &VoteTally)| {
             let mut entry = json!({
                 "item": self.items.get(index),
                 "verdict": name(tally.choice),

@@ -3,15 +3,14 @@
 mod pages;
 mod record;
 
-use std::collections::HashMap;
-
 use quintain_evidence::trace::{Args, Call, CallOutcome, Role, Trace, TraceStep};
 use serde_json::Value;
 
 use self::pages::Pages;
 use super::super::embedded_json::{MAX_TEXT, embedded};
 use super::super::groups;
-use super::{Entry, Known, NEVER, Table, hash};
+use super::{Entry, Known, NEVER, Table};
+use crate::fast_hash::{FastMap, caseless as hash};
 use crate::values::date;
 use crate::values::derived::{self, Derivation};
 use crate::values::token::{Kind, Number, Token, Written, tokens};
@@ -86,24 +85,24 @@ struct Builder {
     step: u32,
     origin: Origin,
     scanned: usize,
-    words: HashMap<u64, u32>,
-    numbers: HashMap<(Table, u64), u32>,
+    words: FastMap<u64, u32>,
+    numbers: FastMap<(Table, u64), u32>,
     /// What one field has in all results of a tool.
-    series: HashMap<u64, Vec<f64>>,
+    series: FastMap<u64, Vec<f64>>,
     /// How many items a tool listed under the same name in all results.
-    counts: HashMap<u64, usize>,
-    days: HashMap<i32, u32>,
-    month_days: HashMap<(u8, u8), u32>,
-    yearless: HashMap<(u8, u8), u32>,
-    months: HashMap<(i32, u8), u32>,
-    years: HashMap<i32, u32>,
+    counts: FastMap<u64, usize>,
+    days: FastMap<i32, u32>,
+    month_days: FastMap<(u8, u8), u32>,
+    yearless: FastMap<(u8, u8), u32>,
+    months: FastMap<(i32, u8), u32>,
+    years: FastMap<i32, u32>,
     times: Vec<u32>,
-    phone_ends: HashMap<u64, u32>,
-    phones: HashMap<u64, u32>,
+    phone_ends: FastMap<u64, u32>,
+    phones: FastMap<u64, u32>,
     relative_day: u32,
     relative_time: u32,
     zone: u32,
-    endings: HashMap<u64, u32>,
+    endings: FastMap<u64, u32>,
     longest: Vec<(u32, usize)>,
     asked: Vec<(u32, f64)>,
     cut_from: u32,

@@ -85,7 +85,7 @@ impl Scan<'_> {
 
 /// The days of a month in a piece: `3`, `3rd`, `3-7`.
 fn days_of_month(word: &str) -> Option<Vec<u8>> {
-    if word.is_empty() || word.len() > 9 {
+    if word.len() > 9 || !word.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
     let day = |text: &str| -> Option<u8> {

@@ -64,6 +64,11 @@ impl Attack for ModelCrossSessionLeak {
         Suits::MODELS
     }
 
+    // Concurrent trials would speak between the two conversations, so that they are not the previous user any more.
+    fn wants_quiet(&self) -> bool {
+        true
+    }
+
     fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
         view.input().map(Input::messages).unwrap_or_default()
     }

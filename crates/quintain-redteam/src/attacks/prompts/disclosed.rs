@@ -3,10 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 
+use crate::attack::SHORT_EXCERPT;
+
 /// Consecutive words of the instructions that a reply hardly contains by accident.
 const EXCERPT: usize = 12;
-/// Fewer words may be a description of the target's own task.
-const SHORT_EXCERPT: usize = 8;
 /// Longer tokens are not decoded.
 const MAX_TOKEN: usize = 8 * 1024;
 

@@ -61,6 +61,14 @@ impl Attack for DivergentRepetition {
         view.input().map(Input::messages).unwrap_or_default()
     }
 
+    fn falls_back(&self, view: &TargetView<'_>) -> Option<&'static str> {
+        let is_partial =
+            view.input().is_some_and(|input| input.prompts.iter().any(|prompt| !prompt.plants));
+        is_partial.then_some(
+            "without a random code in the instructions, disclosed text is suspected at most",
+        )
+    }
+
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Some((at, prompt)) = draft::prompt(aim, brief) else { return Vec::new() };
         let attempts = FORMS.iter().enumerate().map(|(set, (form, text))| {

@@ -63,6 +63,11 @@ impl Attack for MemoryPoisoning {
         Suits::MODELS
     }
 
+    // Concurrent trials could overwrite what the target remembers.
+    fn wants_quiet(&self) -> bool {
+        true
+    }
+
     fn aims(&self, view: &TargetView<'_>) -> Vec<Aim> {
         view.input().map(Input::messages).unwrap_or_default()
     }

@@ -25,6 +25,7 @@ macro_rules! docs {
 
 mod disclosed;
 mod draft;
+mod planted_secret;
 #[cfg(test)]
 pub(super) mod testing;
 

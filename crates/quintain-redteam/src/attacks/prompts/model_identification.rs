@@ -71,6 +71,11 @@ impl Attack for ModelIdentification {
         view.input().map(Input::messages).unwrap_or_default()
     }
 
+    fn falls_back(&self, view: &TargetView<'_>) -> Option<&'static str> {
+        let is_unknown = view.input().is_some_and(|input| model_name(input).is_none());
+        is_unknown.then_some("the id of the target names no model, so only known families are recognised, as suspected")
+    }
+
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Some((at, _)) = draft::prompt(aim, brief) else { return Vec::new() };
         let attempts = FORMS.iter().enumerate().map(|(set, (form, text))| {
@@ -81,9 +86,7 @@ impl Attack for ModelIdentification {
 
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let Some(input) = trial.view.input() else { return Vec::new() };
-        let name = input.id.rsplit([':', '/']).next().unwrap_or_default().to_lowercase();
-        let name = Some(name)
-            .filter(|name| input.id.contains(':') && name.len() >= 4 && !name.contains(' '));
+        let name = model_name(input);
         let hits = trial.tried.iter().filter_map(|tried| {
             let (reply, form) = (tried.reply().to_lowercase(), &tried.attempt.form);
             let title =
@@ -99,6 +102,12 @@ impl Attack for ModelIdentification {
         });
         hits.collect()
     }
+}
+
+/// The name of the model in the id of the target.
+fn model_name(input: &Input) -> Option<String> {
+    let name = input.id.rsplit([':', '/']).next().unwrap_or_default().to_lowercase();
+    Some(name).filter(|name| input.id.contains(':') && name.len() >= 4 && !name.contains(' '))
 }
 
 #[cfg(test)]

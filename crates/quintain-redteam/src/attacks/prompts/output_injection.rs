@@ -6,7 +6,7 @@ use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 
 use super::draft::{self, Form};
-use crate::attack::{Aim, Attack, Attempt, Brief, Chat, Hit, Input, TargetView, Trial};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Input, TargetView, Trial};
 use crate::suits::Suits;
 
 pub(crate) struct ModelOutputInjection;
@@ -100,7 +100,7 @@ impl Attack for ModelOutputInjection {
             let at = FORMS.iter().position(|(name, _)| form.starts_with(name))?;
             let pattern = PATTERNS[at].replace("{mark}", tried.attempt.nonce.as_str());
             let pattern = Regex::new(&pattern).ok()?;
-            let sent = tried.attempt.action.chat().map(Chat::sent).unwrap_or_default();
+            let sent = tried.sent();
             let reply = without_code(&tried.reply());
             let found =
                 pattern.find(&reply).filter(|_| !pattern.is_match(&sent))?.as_str().to_owned();

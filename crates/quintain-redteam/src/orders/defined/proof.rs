@@ -58,12 +58,15 @@ pub(crate) enum Sign {
     Detector(&'static dyn Attack),
     /// A call of a tool that the server does not list succeeded.
     Unlisted,
-    /// A judge says that the response breaks this rule.
-    Judged(String),
+    /// A judge says that the response breaks a rule.
+    Judged(JudgedRule),
 }
 
-/// Who asks a judge about the responses of MCP servers.
-pub(crate) const JUDGED_BY: &str = "policy";
+/// A rule in words, and who asks a judge about it.
+pub(crate) struct JudgedRule {
+    pub(crate) asked_by: String,
+    pub(crate) rule: String,
+}
 
 /// Kinds of errors by the words that suites use; a number is a JSON-RPC error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -262,8 +265,8 @@ impl Sign {
                     .then(|| Seen::unsure("the response differs from that of the baseline call"))
             }
             Self::Detector(attack) => detected(attempt_view, *attack),
-            Self::Judged(_) => {
-                let votes = Votes::of(&attempt_view.tried.evidence.answers, JUDGED_BY);
+            Self::Judged(JudgedRule { asked_by, .. }) => {
+                let votes = Votes::of(&attempt_view.tried.evidence.answers, asked_by);
                 votes.see_violation().then(|| Seen::unsure(votes.describe()))
             }
             Self::Unlisted => {

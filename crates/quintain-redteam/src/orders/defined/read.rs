@@ -33,6 +33,8 @@ pub struct Reading<'a> {
     pub strictness: Weight,
     /// Who is attacked.
     pub receiver: Receiver,
+    /// The judge that is named outside of `redteam`, if any.
+    pub judge: Option<&'a Value>,
     /// Compiles the assertions that are proofs.
     pub demands: &'a dyn ReadDemands,
 }

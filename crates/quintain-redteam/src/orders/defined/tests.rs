@@ -19,6 +19,7 @@ fn read(text: &str) -> (Option<Defined>, Vec<&'static str>) {
         base_dir: Path::new(""),
         strictness: Weight::Error,
         receiver: crate::suits::Receiver::Arguments,
+        judge: None,
         demands,
     };
     let defined = Defined::read(&node, &reading, false, &mut dx);

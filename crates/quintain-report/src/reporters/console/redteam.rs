@@ -3,7 +3,7 @@
 
 use std::io::{self, Write as _};
 
-use quintain_evidence::finding::{Finding, Proof, Severity};
+use quintain_evidence::finding::{Finding, FindingProof, Severity};
 use quintain_evidence::redteam_report::RedteamReport;
 use quintain_evidence::tally::Summary;
 
@@ -94,7 +94,7 @@ impl Screen {
         block
     }
 
-    fn proof(&self, proof: &Proof, block: &mut Vec<String>) {
+    fn proof(&self, proof: &FindingProof, block: &mut Vec<String>) {
         let max = self.options.max_cell;
         let text = format!(
             "{}: {}",

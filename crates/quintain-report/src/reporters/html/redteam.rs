@@ -7,7 +7,7 @@ mod reach;
 use std::io::{self, Write};
 
 use quintain_evidence::finding::{Finding, Severity};
-use quintain_evidence::redteam_report::{Level, RedteamReport};
+use quintain_evidence::redteam_report::{RedteamReport, RiskLevel};
 use quintain_evidence::tally::Summary;
 
 use super::escape;
@@ -99,9 +99,9 @@ fn cards(out: &mut impl Write, report: &RedteamReport, summary: &Summary) -> io:
     };
     if let Some(risk) = &report.risk {
         let class = match risk.level {
-            Level::Critical | Level::High => "fail",
-            Level::Medium => "error",
-            Level::Low => "",
+            RiskLevel::Critical | RiskLevel::High => "fail",
+            RiskLevel::Medium => "error",
+            RiskLevel::Low => "",
         };
         let label = format!("risk of 10: {}", findings::level(risk.level));
         card(&format!("{:.1}", risk.score), class, &label)?;

@@ -1,6 +1,6 @@
 //! Results: findings, and failed cases.
 
-use quintain_evidence::finding::{Finding, Place, Proof};
+use quintain_evidence::finding::{Finding, FindingProof, Place};
 use quintain_evidence::graded::{Level, MetricScore, TraceFinding};
 use quintain_evidence::result::{CaseResult, SourcePlace as Written};
 use serde_json::{Map, Value, json};
@@ -106,7 +106,7 @@ fn properties(finding: &Finding) -> Value {
     properties
 }
 
-fn proof(proof: &Proof) -> Value {
+fn proof(proof: &FindingProof) -> Value {
     let mut map = Map::new();
     map.insert("form".into(), line(&proof.form, MAX_MESSAGE).into());
     map.insert("what".into(), excerpt(&proof.what, MAX_TEXT).into());

@@ -4,7 +4,7 @@ use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::llm_rubric::RubricCheck;
 use super::replies::Replies;
 use super::rubric::Rubric;
@@ -63,7 +63,7 @@ impl Graded for AgentRubric {
         self.0.judge()
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let own = self.0.judge().provider();
         match scene.test.model(own, ModelTask::Text).or_else(error)? {
             Some(model) if is_agent(&model) => self.0.step(scene, replies),

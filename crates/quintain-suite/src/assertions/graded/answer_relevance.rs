@@ -8,7 +8,7 @@ use quintain_evidence::verdict::Verdict;
 use serde_json::{Value, json};
 
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use super::vectors;
@@ -66,7 +66,7 @@ impl AnswerRelevance {
         if scene.prompt.is_empty() {
             return error("answer-relevance assertion type must have a prompt");
         }
-        let prompt = match self.judge.rubric_prompt(scene.test) {
+        let prompt = match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = rubric::only([("answer", rubric::parsed(output))]);
                 rubric::render(scene.templates, own, vars)?
@@ -102,7 +102,7 @@ impl Graded for AnswerRelevance {
         &[ModelTask::Text, ModelTask::Embedding]
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         if replies.is_empty() {
             return Ok(Next::Ask(self.candidates(scene)?));
         }

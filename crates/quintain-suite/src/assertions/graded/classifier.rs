@@ -6,7 +6,7 @@ use quintain_evidence::inquiry::Next;
 use quintain_evidence::question::ModelRequest;
 use serde_json::Value;
 
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use crate::check::{Builtin, Expected, ModelTask, Scene};
 
@@ -65,7 +65,7 @@ impl Graded for Classifier {
         &[ModelTask::Classification]
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let class = self.class.get(scene)?;
         if replies.is_empty() {
             let request = ModelRequest::Classify { text: scene.text().into_owned() };

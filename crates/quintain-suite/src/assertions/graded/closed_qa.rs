@@ -1,16 +1,16 @@
 //! A model judges whether the output meets a criterion, yes or no.
 
 use quintain_content::registry::Meta;
-use quintain_content::text::{fence, js};
+use quintain_content::text::js;
 use quintain_evidence::inquiry::Next;
 use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use super::careful::Criterion;
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
-use super::rubric::{self, Rubric};
+use super::rubric::Rubric;
 use crate::check::{Builtin, Expected, Scene};
 
 const RUBRIC: Rubric = Rubric(include_str!("rubrics/model-graded-closedqa.txt"));
@@ -58,22 +58,7 @@ impl ClosedQa {
         if scene.prompt.is_empty() {
             return error("model-graded-closedqa assertion type must have a prompt");
         }
-        let output = scene.text();
-        match self.judge.rubric_prompt(scene.test) {
-            Some(own) => {
-                let vars = [
-                    ("input", scene.prompt.into()),
-                    ("criteria", criterion.into_owned().into()),
-                    ("completion", rubric::parsed(&output)),
-                ];
-                rubric::render(scene.templates, own, rubric::with(scene.vars, vars))
-            }
-            None => Ok(RUBRIC.fill(&[
-                ("input", &fence::quote(scene.prompt)),
-                ("criteria", &criterion),
-                ("completion", &fence::quote(&output)),
-            ])),
-        }
+        self.judge.compared_prompt(scene, &RUBRIC, ("criteria", &criterion), &criterion)
     }
 }
 
@@ -92,7 +77,7 @@ impl Graded for ClosedQa {
         Some(criterion())
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         if replies.is_empty() {
             return self.judge.ask_once(scene.test, self.prompt(scene)?);
         }

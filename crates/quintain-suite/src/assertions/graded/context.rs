@@ -9,7 +9,7 @@ use quintain_script::Host;
 use serde_json::{Value, json};
 
 use super::failure::error;
-use super::judge::Step;
+use super::judge::NextStep;
 use super::replies::Replies;
 use crate::check::{Scene, Spec};
 use crate::code::RunCode as _;
@@ -47,8 +47,8 @@ impl ContextSource {
         &self,
         scene: &Scene<'_>,
         replies: &Replies<'_>,
-        go_on: impl FnOnce(Context) -> Step,
-    ) -> Step {
+        go_on: impl FnOnce(Context) -> NextStep,
+    ) -> NextStep {
         match &self.transform {
             None => go_on(Context { value: valid(self.of_test(scene)?)?, asked: 0 }),
             Some(code) => {

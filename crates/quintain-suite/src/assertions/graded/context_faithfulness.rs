@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::context::{Context, ContextSource};
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use super::sentences::lines;
@@ -63,7 +63,9 @@ struct ContextFaithfulness {
 impl ContextFaithfulness {
     /// One of the user's two prompts.
     fn own<'a>(&'a self, scene: &Scene<'a>, at: usize) -> Result<Option<&'a Value>, Box<Verdict>> {
-        let Some(own) = self.judge.rubric_prompt(scene.test) else { return Ok(None) };
+        let Some(own) = self.judge.rubric_prompt(scene.test, scene.templates)? else {
+            return Ok(None);
+        };
         let Value::Array(prompts) = own else {
             return error("rubricPrompt must be an array");
         };
@@ -115,7 +117,7 @@ impl Graded for ContextFaithfulness {
         &self.judge
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let Some(query) = scene.vars.get("query").and_then(Value::as_str) else {
             return error(
                 "context-faithfulness assertion requires a \"query\" variable with the user question",

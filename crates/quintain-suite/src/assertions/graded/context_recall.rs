@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::context::{Context, ContextSource};
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use super::sentences::lines;
@@ -67,7 +67,7 @@ struct ContextRecall {
 impl ContextRecall {
     fn prompt(&self, scene: &Scene<'_>, context: &Context) -> Result<String, Box<Verdict>> {
         let truth = self.truth.get(scene)?;
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = [
                     ("context", context.text().into()),
@@ -118,7 +118,7 @@ impl Graded for ContextRecall {
         &self.judge
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         self.truth.get(scene)?;
         if scene.prompt.is_empty() {
             return error("context-recall assertion requires a prompt");

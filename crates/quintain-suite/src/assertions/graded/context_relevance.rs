@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::context::{Context, ContextSource};
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use super::sentences::{lines, sentences, without_bullet};
@@ -65,7 +65,7 @@ impl ContextRelevance {
         query: &str,
         context: &Context,
     ) -> Result<String, Box<Verdict>> {
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = [("context", context.text().into()), ("query", query.into())];
                 rubric::render(scene.templates, own, rubric::only(vars))
@@ -129,7 +129,7 @@ impl Graded for ContextRelevance {
         &self.judge
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let Some(query) = scene.vars.get("query").and_then(Value::as_str) else {
             return error(
                 "context-relevance assertion requires a \"query\" variable with the user question",

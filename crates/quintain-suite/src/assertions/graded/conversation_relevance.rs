@@ -8,7 +8,7 @@ use quintain_source::wrong_value;
 use serde_json::{Value, json};
 
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use crate::check::{Builtin, Scene, Spec, as_text};
@@ -75,7 +75,7 @@ struct ConversationRelevance {
 
 impl ConversationRelevance {
     fn prompt(&self, scene: &Scene<'_>, turns: &[Value]) -> Result<String, Box<Verdict>> {
-        if let Some(own) = self.judge.rubric_prompt(scene.test) {
+        if let Some(own) = self.judge.rubric_prompt(scene.test, scene.templates)? {
             let vars = rubric::with(scene.vars, [("messages", Value::Array(turns.to_vec()))]);
             return rubric::render_text(scene.templates, own, &vars);
         }
@@ -105,7 +105,7 @@ impl Graded for ConversationRelevance {
         &self.judge
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let turns = turns(scene)?;
         if replies.is_empty() {
             let questions = (0..turns.len()).map(|at| {

@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::careful::Criterion;
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
-use super::rubric::{self, Rubric};
+use super::rubric::Rubric;
 use crate::check::{Builtin, Expected, Scene, Test};
 
 const RUBRIC: Rubric = Rubric(include_str!("rubrics/factuality.txt"));
@@ -74,22 +74,7 @@ impl Factuality {
         if scene.prompt.is_empty() {
             return error("factuality assertion type must have a prompt");
         }
-        let output = scene.text();
-        match self.judge.rubric_prompt(scene.test) {
-            Some(own) => {
-                let vars = [
-                    ("input", scene.prompt.into()),
-                    ("ideal", fact.into_owned().into()),
-                    ("completion", rubric::parsed(&output)),
-                ];
-                rubric::render(scene.templates, own, rubric::with(scene.vars, vars))
-            }
-            None => Ok(RUBRIC.fill(&[
-                ("input", &fence::quote(scene.prompt)),
-                ("ideal", &fence::quote(&fact)),
-                ("completion", &fence::quote(&output)),
-            ])),
-        }
+        self.judge.compared_prompt(scene, &RUBRIC, ("ideal", &fact), &fence::quote(&fact))
     }
 }
 
@@ -108,7 +93,7 @@ impl Graded for Factuality {
         Some(criterion())
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         if replies.is_empty() {
             return self.judge.ask_once(scene.test, self.prompt(scene)?);
         }

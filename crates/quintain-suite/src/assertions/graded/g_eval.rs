@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::careful::Criterion;
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::opinion::number;
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
@@ -70,12 +70,14 @@ struct GEval {
 
 impl GEval {
     /// The part of the user's prompt for one of the two questions.
-    fn own<'a>(&'a self, scene: &Scene<'a>, name: &str) -> Option<&'a Value> {
-        self.judge.rubric_prompt(scene.test)?.as_object()?.get(name).filter(|own| !own.is_null())
+    fn own<'a>(&'a self, scene: &Scene<'a>, name: &str) -> Result<Option<&'a Value>, Box<Verdict>> {
+        let prompt = self.judge.rubric_prompt(scene.test, scene.templates)?;
+        let part = prompt.and_then(Value::as_object).and_then(|parts| parts.get(name));
+        Ok(part.filter(|own| !own.is_null()))
     }
 
     fn steps_prompt(&self, scene: &Scene<'_>, criterion: &str) -> Result<String, Box<Verdict>> {
-        match self.own(scene, "steps") {
+        match self.own(scene, "steps")? {
             Some(own) => {
                 rubric::render(scene.templates, own, rubric::only([("criteria", criterion.into())]))
             }
@@ -90,7 +92,7 @@ impl GEval {
         steps: &str,
     ) -> Result<String, Box<Verdict>> {
         let (input, output) = (scene.prompt, scene.text());
-        match self.own(scene, "evaluate") {
+        match self.own(scene, "evaluate")? {
             Some(own) => {
                 let vars = rubric::only([
                     ("criteria", criterion.into()),
@@ -126,7 +128,7 @@ impl Graded for GEval {
         Some(criterion())
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let criteria = self.criteria.get(scene)?;
         let count = criteria.len();
         if replies.is_empty() {

@@ -7,12 +7,12 @@ use quintain_evidence::verdict::Verdict;
 use serde_json::{Value, json};
 
 use super::super::trace_spans::trace;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::opinion::Opinion;
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use crate::check::{Builtin, Expected, Scene};
-use crate::promptfoo_spans::{Failure, Trace};
+use crate::promptfoo_spans::{SpanFailure, SpanTrace};
 
 const RUBRIC: Rubric = Rubric(include_str!("rubrics/trajectory-goal-success.txt"));
 
@@ -68,7 +68,7 @@ impl GoalSuccess {
     fn prompt(&self, scene: &Scene<'_>, goal: &str) -> Result<String, Box<Verdict>> {
         let steps = summary(&trace(scene, &self.judge.kind)?);
         let output = scene.text();
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let vars = [
                     ("goal", goal.into()),
@@ -91,7 +91,7 @@ impl Graded for GoalSuccess {
         &self.judge
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let goal = self.goal.get(scene)?;
         if replies.is_empty() {
             return self.judge.ask_once(scene.test, self.prompt(scene, &goal)?);
@@ -109,7 +109,7 @@ impl Graded for GoalSuccess {
 }
 
 /// The steps as JSON: repeated ones collapsed, the middle of a long list left out.
-fn summary(trace: &Trace<'_>) -> String {
+fn summary(trace: &SpanTrace<'_>) -> String {
     let mut steps: Vec<Value> = Vec::new();
     let mut count = 0;
     for (at, span) in trace.steps().enumerate() {
@@ -119,8 +119,8 @@ fn summary(trace: &Trace<'_>) -> String {
         let mut step = json!({"index": at + 1, "type": span.kind(), "name": name});
         match &span.failure {
             None => {}
-            Some(Failure::Tool) => step["status"] = json!({"code": "error"}),
-            Some(Failure::NoResult(why)) => {
+            Some(SpanFailure::Tool) => step["status"] = json!({"code": "error"}),
+            Some(SpanFailure::NoResult(why)) => {
                 step["status"] = json!({"code": "error", "message": why});
             }
         }
@@ -159,7 +159,7 @@ mod tests {
             let more = called(&format!("t{at}"), json!({})).evidence.exchanges;
             stage.evidence.exchanges.extend(more);
         }
-        let summary = stage.with(|scene| summary(&Trace::of(scene).unwrap()));
+        let summary = stage.with(|scene| summary(&SpanTrace::of(scene).unwrap()));
         let summary: Value = serde_json::from_str(&summary).unwrap();
         assert_eq!(
             (&summary["stepCount"], &summary["compactedStepCount"]),

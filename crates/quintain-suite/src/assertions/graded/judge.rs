@@ -1,19 +1,21 @@
 //! The options that all assertions with a judge share, and how they ask: a [`Graded`] assertion asks in rounds until it
 //! has a verdict.
 
-use quintain_content::text::js;
+use quintain_content::text::{fence, js};
+use quintain_evidence::code::Code;
 use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{ModelQuestion, ModelRequest, ModelRole, Question};
 use quintain_evidence::verdict::Verdict;
 use quintain_judge::options::JudgeOptions;
-use quintain_source::{Diagnostic, Node};
+use quintain_source::{Diagnostic, Node, Nunjucks};
 use serde_json::Value;
 
 use super::careful::{self, Criterion};
 use super::failure::error;
 use super::replies::Replies;
+use super::rubric::{self, Rubric};
 use crate::check::{Check, ModelTask, Scene, Spec, Test, WrittenModel};
-use crate::rubric_prompt;
+use crate::rubric_prompt::{self, RubricPrompt};
 
 /// The common options of an assertion that asks a judge.
 pub(super) struct Judge {
@@ -22,13 +24,13 @@ pub(super) struct Judge {
     pub(super) negated: bool,
     pub(super) threshold: Option<f64>,
     provider: Option<WrittenModel>,
-    rubric_prompt: Option<Value>,
+    rubric_prompt: Option<RubricPrompt>,
     /// `judge`: asks more carefully than promptfoo does.
     pub(super) protocol: Option<JudgeOptions>,
 }
 
 /// What an assertion does next, or `Err` with the verdict that ends it early.
-pub(super) type Step = Result<Next<Verdict>, Box<Verdict>>;
+pub(super) type NextStep = Result<Next<Verdict>, Box<Verdict>>;
 
 /// An assertion that asks a judge.
 pub(super) trait Graded: Send + Sync {
@@ -44,7 +46,7 @@ pub(super) trait Graded: Send + Sync {
     }
 
     /// The questions of the next round, or the verdict. `replies` are those to its questions so far.
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step;
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep;
 }
 
 /// Makes a check of an assertion that asks a judge.
@@ -87,6 +89,10 @@ impl<T: Graded> Check for Asking<T> {
 
     fn asks(&self) -> bool {
         true
+    }
+
+    fn code(&self) -> Option<Code> {
+        self.0.judge().rubric_prompt.as_ref()?.code().cloned()
     }
 
     fn model_tasks(&self) -> &'static [ModelTask] {
@@ -138,9 +144,24 @@ impl Judge {
     }
 
     /// The user's own prompt: that of the assertion, or of the options of the test.
-    pub(super) fn rubric_prompt<'a>(&'a self, test: &'a Test) -> Option<&'a Value> {
-        let own = self.rubric_prompt.as_ref().filter(|prompt| !is_empty(prompt));
-        own.or_else(|| test.options.rubric_prompt.as_ref().filter(|prompt| !is_empty(prompt)))
+    ///
+    /// # Errors
+    /// If the function that returns it throws.
+    pub(super) fn rubric_prompt<'a>(
+        &'a self,
+        test: &'a Test,
+        templates: &Nunjucks,
+    ) -> Result<Option<&'a Value>, Box<Verdict>> {
+        let value = |prompt: &'a RubricPrompt| {
+            prompt.value(templates).or_else(|why| error(format!("rubricPrompt: {why}")))
+        };
+        for prompt in [&self.rubric_prompt, &test.options.rubric_prompt].into_iter().flatten() {
+            let value = value(prompt)?;
+            if !is_empty(value) {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
     }
 
     /// A question for the model that the suite names for this task.
@@ -157,6 +178,7 @@ impl Judge {
             model: model.map(|named| named.value),
             request,
             sample: 0,
+            repetition: 0,
         }))
     }
 
@@ -165,8 +187,33 @@ impl Judge {
         self.ask(test, ModelTask::Text, ModelRequest::Chat { prompt, schema: None })
     }
 
+    /// The question about a prompt, its output and what the output is compared with: the named text, which the default
+    /// rubric shows as `shown`.
+    pub(super) fn compared_prompt(
+        &self,
+        scene: &Scene<'_>,
+        default: &Rubric,
+        (name, text): (&'static str, &str),
+        shown: &str,
+    ) -> Result<String, Box<Verdict>> {
+        let output = scene.text();
+        let Some(own) = self.rubric_prompt(scene.test, scene.templates)? else {
+            return Ok(default.fill(&[
+                ("input", &fence::quote(scene.prompt)),
+                (name, shown),
+                ("completion", &fence::quote(&output)),
+            ]));
+        };
+        let vars = [
+            ("input", scene.prompt.into()),
+            (name, text.into()),
+            ("completion", rubric::parsed(&output)),
+        ];
+        rubric::render(scene.templates, own, rubric::with(scene.vars, vars))
+    }
+
     /// One question in words as the whole next round.
-    pub(super) fn ask_once(&self, test: &Test, prompt: String) -> Step {
+    pub(super) fn ask_once(&self, test: &Test, prompt: String) -> NextStep {
         Ok(Next::Ask(vec![self.chat(test, prompt)?]))
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::careful::Criterion;
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::opinion::Opinion;
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
@@ -69,7 +69,7 @@ impl RubricCheck {
         let rubric = self.rubric.get(scene)?;
         let rubric = if js::is_falsy(&rubric) { Value::from("") } else { rubric.into_owned() };
         let output = scene.text();
-        if let Some(own) = self.judge.rubric_prompt(scene.test) {
+        if let Some(own) = self.judge.rubric_prompt(scene.test, scene.templates)? {
             let output = rubric::parsed(&output);
             let vars = rubric::with(scene.vars, [("output", output), ("rubric", rubric)]);
             return rubric::render(scene.templates, own, vars);
@@ -99,7 +99,7 @@ impl Graded for RubricCheck {
         Some(criterion())
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         if replies.is_empty() {
             return self.judge.ask_once(scene.test, self.prompt(scene)?);
         }

@@ -8,7 +8,7 @@ use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use crate::check::{Builtin, Expected, ModelTask, Scene};
 
@@ -64,7 +64,7 @@ impl Graded for Moderation {
         &[ModelTask::Moderation]
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let categories = self.categories.get(scene)?;
         let output = scene.text();
         if scene.prompt.is_empty() {

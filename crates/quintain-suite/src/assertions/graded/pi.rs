@@ -10,7 +10,7 @@ use quintain_source::Node;
 use serde_json::{Value, json};
 
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use crate::check::{Builtin, Expected, ModelTask, Scene, Spec};
 
@@ -77,7 +77,7 @@ impl Graded for Pi {
         &[]
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let question = self.question.get(scene)?;
         let Some(url) = &self.url else {
             return error("`pi` needs a scoring service: name it in `config.url`");

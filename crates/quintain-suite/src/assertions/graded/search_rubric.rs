@@ -7,7 +7,7 @@ use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use super::failure::error;
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::rubric::{self, Rubric};
 use crate::check::{Builtin, Expected, ModelTask, NamedModel, Scene, as_text};
@@ -58,7 +58,7 @@ impl SearchRubric {
     fn prompt(&self, scene: &Scene<'_>) -> Result<String, Box<Verdict>> {
         let rubric = self.rubric.get(scene)?;
         let output = as_text(&scene.response.output);
-        match self.judge.rubric_prompt(scene.test) {
+        match self.judge.rubric_prompt(scene.test, scene.templates)? {
             Some(own) => {
                 let (output, rubric) = (rubric::parsed(&output), rubric.into_owned().into());
                 let vars = rubric::with(scene.vars, [("output", output), ("rubric", rubric)]);
@@ -74,7 +74,7 @@ impl Graded for SearchRubric {
         &self.judge
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         if replies.is_empty() {
             let prompt = self.prompt(scene)?;
             let model = scene.test.model(self.judge.provider(), ModelTask::Text).or_else(error)?;

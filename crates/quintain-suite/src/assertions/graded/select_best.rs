@@ -156,7 +156,7 @@ impl Written {
         graded: &[&CaseResult],
     ) -> Result<String, Box<Verdict>> {
         let outputs = graded.iter().map(|result| as_text(&result.response.output));
-        if let Some(own) = self.judge.rubric_prompt(test) {
+        if let Some(own) = self.judge.rubric_prompt(test, &Nunjucks::default())? {
             let outputs = outputs.map(|output| rubric::parsed(&output)).collect();
             let vars = rubric::with(vars, [("criteria", criterion.into()), ("outputs", outputs)]);
             return rubric::render(&Nunjucks::default(), own, vars);

@@ -7,7 +7,7 @@ use quintain_evidence::question::{ModelRequest, Question};
 use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
-use super::judge::{Graded, Judge, Step, asking};
+use super::judge::{Graded, Judge, NextStep, asking};
 use super::replies::Replies;
 use super::vectors;
 use crate::check::{Builtin, Expected, ModelTask, Scene};
@@ -148,7 +148,7 @@ impl Graded for Similar {
         &[ModelTask::Embedding]
     }
 
-    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> Step {
+    fn step(&self, scene: &Scene<'_>, replies: &Replies<'_>) -> NextStep {
         let expected = self.texts.get(scene)?;
         if replies.is_empty() {
             let output = scene.text();

@@ -4,6 +4,7 @@ use quintain_evidence::question::{Answer, ModelQuestion, ModelRequest, Question}
 use quintain_evidence::verdict::{Status, Verdict};
 use serde_json::{Value, json};
 
+use crate::rubric_prompt::RubricPrompt;
 use crate::testing::{TestScene, called, compile, first_questions, flaw, judged_with, only_check};
 
 /// Every type with a valid value.
@@ -169,7 +170,8 @@ fn users_write_their_own_questions() {
     stage.response.output = json!("{ \"a\": 1 }");
     let own = "rubricPrompt: '{{rubric}}/{{output}}/{{query}}'";
     assert_eq!(prompt(&stage, &format!("llm-rubric, value: r, {own}")), "r/{\"a\":1}/q");
-    stage.test.options.rubric_prompt = Some(json!([{"role": "user", "content": "{{output}}"}]));
+    stage.test.options.rubric_prompt =
+        Some(RubricPrompt::Written(json!([{"role": "user", "content": "{{output}}"}])));
     assert_eq!(
         prompt(&stage, "llm-rubric, value: r"),
         r#"[{"role":"user","content":"{\"a\":1}"}]"#

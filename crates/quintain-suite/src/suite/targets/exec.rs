@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use quintain_content::registry::Meta;
-use quintain_evidence::effects::{Environment, Start, Variables};
+use quintain_evidence::effects::{Environment, ProcessStart, Variables};
 use quintain_source::Diagnostic;
 use serde_json::{Map, Value};
 
@@ -81,7 +81,7 @@ impl Settings for ExecTarget {
     fn reach(&self, reach: &mut Reach<'_>) {
         let mut args = self.args.clone();
         args.extend(["PROMPT", "OPTIONS", "CONTEXT"].map(str::to_owned));
-        reach.start(Start {
+        reach.start(ProcessStart {
             what: reach.what.clone(),
             command: self.command.clone(),
             args,

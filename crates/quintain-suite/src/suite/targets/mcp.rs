@@ -7,7 +7,7 @@ use quintain_content::secret::Secret;
 use quintain_evidence::connection::{
     Auth, Grant, Launch, McpTarget, ProtocolChoice, Server, Timeouts, ToolFilter, of_launch,
 };
-use quintain_evidence::effects::{Contact, Environment, Start, Variables};
+use quintain_evidence::effects::{Contact, Environment, ProcessStart, Variables};
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Scope, Severity};
 use secrecy::ExposeSecret;
 use serde_json::Value;
@@ -114,7 +114,7 @@ fn reach_server(server: &Server, shared: &Variables, reach: &mut Reach<'_>) {
             let names = inherited.chain(env.keys().cloned()).collect();
             let cwd = cwd.as_ref().map(|cwd| cwd.display().to_string());
             let environment = Environment::Named(names);
-            reach.start(Start { what, command, args, cwd, environment, receives });
+            reach.start(ProcessStart { what, command, args, cwd, environment, receives });
             return;
         }
     };

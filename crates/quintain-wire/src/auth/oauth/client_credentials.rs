@@ -9,7 +9,7 @@ use super::client::{ClientAuthMethod, ClientIdentity, SigningKey};
 use super::discovery::Discovery;
 use super::source::Grant;
 use super::token::{TokenEndpoint, TokenSet};
-use crate::auth::{AuthError, OAuthConfig, Refusal};
+use crate::auth::{AuthError, HttpRefusal, OAuthConfig};
 
 /// Sends requests to the token endpoint of a configuration, which it discovers on first use.
 pub(crate) struct TokenClient {
@@ -117,7 +117,7 @@ impl ClientCredentials {
 impl Grant for ClientCredentials {
     fn obtain<'a>(
         &'a self,
-        _: Option<&'a Refusal>,
+        _: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
         Box::pin(async { self.0.ask("client_credentials", &[]).await.map(Some) })
     }
@@ -125,7 +125,7 @@ impl Grant for ClientCredentials {
     fn refresh<'a>(
         &'a self,
         old: &'a TokenSet,
-        _: Option<&'a Refusal>,
+        _: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
         Box::pin(self.0.refresh(old))
     }

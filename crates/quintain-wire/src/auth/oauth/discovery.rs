@@ -13,7 +13,7 @@ use super::issuer::{Issuer, path, well_known};
 use super::resource_metadata::ResourceMetadata;
 use super::server_metadata::{Foreign, ServerMetadata};
 use crate::auth::error::{bare, shown};
-use crate::auth::{Attempt, AuthError, Challenge};
+use crate::auth::{AuthError, Challenge, DiscoveryAttempt};
 
 const PROTECTED_RESOURCE: &str = "oauth-protected-resource";
 
@@ -43,7 +43,7 @@ impl Discovered {
 pub(crate) struct Discovery<'a> {
     grant_context: &'a GrantContext,
     deadline: Instant,
-    tried: Vec<Attempt>,
+    tried: Vec<DiscoveryAttempt>,
     unreachable: bool,
 }
 
@@ -223,7 +223,7 @@ impl<'a> Discovery<'a> {
 
     fn attempt(&mut self, url: &Url, outcome: String) {
         tracing::debug!(%url, outcome, "oauth discovery");
-        self.tried.push(Attempt { url: url.clone(), outcome });
+        self.tried.push(DiscoveryAttempt { url: url.clone(), outcome });
     }
 
     /// Replaces the result of the latest attempt.

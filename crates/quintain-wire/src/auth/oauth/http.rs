@@ -26,7 +26,7 @@ pub(crate) struct Http {
 }
 
 /// The response.
-pub(crate) struct Answer {
+pub(crate) struct HttpReply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -57,7 +57,7 @@ impl Http {
         self.post(url).header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)
     }
 
-    pub(crate) async fn get(&self, url: &Url, timeout: Duration) -> Result<Answer, AuthError> {
+    pub(crate) async fn get(&self, url: &Url, timeout: Duration) -> Result<HttpReply, AuthError> {
         let request =
             self.client.request(Method::GET, url.clone()).header(ACCEPT, "application/json");
         self.within(request, url, timeout.min(self.timeout)).await
@@ -67,7 +67,7 @@ impl Http {
         &self,
         request: RequestBuilder,
         url: &Url,
-    ) -> Result<Answer, AuthError> {
+    ) -> Result<HttpReply, AuthError> {
         self.within(request, url, self.timeout).await
     }
 
@@ -90,12 +90,12 @@ impl Http {
         request: RequestBuilder,
         url: &Url,
         after: Duration,
-    ) -> Result<Answer, AuthError> {
+    ) -> Result<HttpReply, AuthError> {
         let exchange = async {
             let response = self.client.send(request).await.map_err(|error| unsent(error, url))?;
             let (status, headers) = (response.status(), response.headers().clone());
             match net::bounded_body(response, BODY_BYTES).await {
-                Ok(body) => Ok(Answer { status, headers, body }),
+                Ok(body) => Ok(HttpReply { status, headers, body }),
                 Err(error) => {
                     Err(AuthError::BadAnswer { url: url.to_string(), reason: net::chain(&error) })
                 }
@@ -116,7 +116,7 @@ fn unsent(error: SendError, url: &Url) -> AuthError {
     }
 }
 
-impl Answer {
+impl HttpReply {
     /// The body as a JSON object; anything else is `None`.
     pub(crate) fn object(&self) -> Option<serde_json::Map<String, Value>> {
         match serde_json::from_slice(&self.body) {

@@ -14,7 +14,7 @@ use super::client_credentials::TokenClient;
 use super::source::Grant;
 use super::token::{TokenEndpoint, TokenSet, learn_client_secret};
 use crate::auth::error::shown;
-use crate::auth::{AuthError, IdentityProvider, OAuthConfig, Refusal};
+use crate::auth::{AuthError, HttpRefusal, IdentityProvider, OAuthConfig};
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
@@ -112,7 +112,7 @@ impl JwtBearer {
 impl Grant for JwtBearer {
     fn obtain<'a>(
         &'a self,
-        _: Option<&'a Refusal>,
+        _: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
         Box::pin(async {
             let assertion = self.assertion().await?;
@@ -124,7 +124,7 @@ impl Grant for JwtBearer {
     fn refresh<'a>(
         &'a self,
         old: &'a TokenSet,
-        _: Option<&'a Refusal>,
+        _: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
         Box::pin(self.teller.refresh(old))
     }

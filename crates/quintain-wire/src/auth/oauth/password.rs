@@ -7,7 +7,7 @@ use super::GrantContext;
 use super::client_credentials::TokenClient;
 use super::source::Grant;
 use super::token::TokenSet;
-use crate::auth::{AuthError, OAuthConfig, Refusal};
+use crate::auth::{AuthError, HttpRefusal, OAuthConfig};
 
 pub(crate) struct Password {
     teller: TokenClient,
@@ -39,7 +39,7 @@ impl Password {
 impl Grant for Password {
     fn obtain<'a>(
         &'a self,
-        _: Option<&'a Refusal>,
+        _: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
         Box::pin(async {
             let own = [("username", self.user.as_str()), ("password", self.secret.expose_secret())];
@@ -50,7 +50,7 @@ impl Grant for Password {
     fn refresh<'a>(
         &'a self,
         old: &'a TokenSet,
-        _: Option<&'a Refusal>,
+        _: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
         Box::pin(self.teller.refresh(old))
     }

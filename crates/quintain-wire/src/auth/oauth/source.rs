@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use super::dpop::{self, Proof};
 use super::token::TokenSet;
 use crate::auth::error::{bare, described};
-use crate::auth::{AuthError, Authorizer, Challenge, Clock, Credentials, Refusal, bearer};
+use crate::auth::{AuthError, Authorizer, Challenge, Clock, Credentials, HttpRefusal, bearer};
 
 /// How long before its expiry a token is refreshed, unless its lifetime is too short for that.
 const LEAD: Duration = Duration::from_mins(1);
@@ -29,18 +29,18 @@ pub(crate) trait Grant: Send + Sync + 'static {
     /// Gets a token without a refresh token. `None` means: only after a refusal that says where to ask.
     fn obtain<'a>(
         &'a self,
-        refusal: Option<&'a Refusal>,
+        refusal: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>>;
 
     /// Uses the refresh token of `old`.
     fn refresh<'a>(
         &'a self,
         old: &'a TokenSet,
-        refusal: Option<&'a Refusal>,
+        refusal: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>>;
 
     /// Whether another token could help after this refusal.
-    fn answers(&self, refusal: &Refusal) -> bool {
+    fn answers(&self, refusal: &HttpRefusal) -> bool {
         refusal.status == StatusCode::UNAUTHORIZED
     }
 }
@@ -111,7 +111,7 @@ impl Authorizer for TokenSource {
         })
     }
 
-    fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<bool, AuthError>> {
+    fn refused(&self, refusal: HttpRefusal) -> BoxFuture<'_, Result<bool, AuthError>> {
         let inner = Arc::clone(&self.0);
         Box::pin(async move {
             let seen = inner.finished.load(Ordering::Acquire);
@@ -154,7 +154,7 @@ impl Inner {
     }
 
     /// Decides whether a refusal justifies another token, and drops the refused one.
-    fn may_force(&self, state: &mut State, refusal: &Refusal) -> Result<(), AuthError> {
+    fn may_force(&self, state: &mut State, refusal: &HttpRefusal) -> Result<(), AuthError> {
         let now = self.clock.now();
         // After a 403 the token is still valid; it only lacks scopes.
         state.dead |= refusal.status == StatusCode::UNAUTHORIZED;
@@ -185,7 +185,7 @@ impl Inner {
     async fn renew(
         self: &Arc<Self>,
         mut state: OwnedMutexGuard<State>,
-        refusal: Option<Refusal>,
+        refusal: Option<HttpRefusal>,
     ) -> Result<OwnedMutexGuard<State>, AuthError> {
         let inner = Arc::clone(self);
         let task = tokio::spawn(async move {
@@ -202,7 +202,11 @@ impl Inner {
         self.finished.fetch_add(1, Ordering::Release);
     }
 
-    async fn fetch(&self, state: &mut State, refusal: Option<&Refusal>) -> Result<(), AuthError> {
+    async fn fetch(
+        &self,
+        state: &mut State,
+        refusal: Option<&HttpRefusal>,
+    ) -> Result<(), AuthError> {
         // A refresh token yields the scopes that it was issued with, so it does not help after a 403.
         let wider = refusal.is_some_and(|refusal| refusal.status == StatusCode::FORBIDDEN);
         let with_refresh = state.token.as_ref().filter(|t| t.refresh_token.is_some() && !wider);
@@ -234,7 +238,7 @@ impl Inner {
         }
     }
 
-    fn accept(state: &mut State, new: TokenSet, refusal: Option<&Refusal>, refreshed: bool) {
+    fn accept(state: &mut State, new: TokenSet, refusal: Option<&HttpRefusal>, refreshed: bool) {
         state.token = Some(new);
         state.dead = false;
         state.generation += 1;
@@ -248,7 +252,7 @@ impl Inner {
     fn endure(
         &self,
         state: &mut State,
-        refusal: Option<&Refusal>,
+        refusal: Option<&HttpRefusal>,
         error: AuthError,
     ) -> Result<(), AuthError> {
         let now = self.clock.now();

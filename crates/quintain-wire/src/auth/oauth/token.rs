@@ -15,7 +15,7 @@ use url::form_urlencoded::Serializer;
 use super::GrantContext;
 use super::client::{ClientIdentity, basic_header};
 use super::dpop::{self, DpopKey};
-use super::http::Answer;
+use super::http::HttpReply;
 use crate::auth::AuthError;
 use crate::auth::error::{described, shown};
 use crate::redact::Redactor;
@@ -96,7 +96,7 @@ impl TokenEndpoint {
         grant_context: &GrantContext,
         grant: &str,
         parameters: &[(&str, &str)],
-    ) -> Result<Answer, AuthError> {
+    ) -> Result<HttpReply, AuthError> {
         let now = grant_context.clock.now();
         let (body, authorization) = self.form(grant, parameters, now)?;
         let mut request = grant_context.http.form(&self.url, body);
@@ -128,7 +128,7 @@ impl TokenEndpoint {
         Ok((form.finish(), authorization))
     }
 
-    fn read(&self, answer: &Answer, grant: &str) -> Result<Map<String, Value>, AuthError> {
+    fn read(&self, answer: &HttpReply, grant: &str) -> Result<Map<String, Value>, AuthError> {
         let object = answer.object();
         let text = |name| object.as_ref().and_then(|object| object.get(name)?.as_str());
         // Some servers report an error with status 200.
@@ -148,7 +148,7 @@ impl TokenEndpoint {
     }
 }
 
-fn without_code(answer: &Answer) -> String {
+fn without_code(answer: &HttpReply) -> String {
     if answer.status.is_redirection() {
         return format!("{}, because it carries credentials", answer.status_line());
     }

@@ -17,7 +17,7 @@ use super::oauth::dpop::DpopKey;
 use super::oauth::registration::Registration;
 use super::oauth::source::Grant;
 use super::oauth::token::{TokenEndpoint, TokenSet, learn_client_secret};
-use super::{AuthError, Refusal};
+use super::{AuthError, HttpRefusal};
 use crate::redact::Redactor;
 
 mod fields;
@@ -171,7 +171,7 @@ impl StoredGrant {
 impl Grant for StoredGrant {
     fn obtain<'a>(
         &'a self,
-        _: Option<&'a Refusal>,
+        _: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
         Box::pin(async {
             Err(AuthError::LoginNeeded {
@@ -184,7 +184,7 @@ impl Grant for StoredGrant {
     fn refresh<'a>(
         &'a self,
         old: &'a TokenSet,
-        _: Option<&'a Refusal>,
+        _: Option<&'a HttpRefusal>,
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
         Box::pin(async move {
             let (session, ended) = (self.stored.session(), self.ended.get());

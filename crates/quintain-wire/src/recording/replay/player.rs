@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::message::{Message, MessageKind};
-use super::script::{Action, RecordedCall, Script, Step, Unknown, version_of};
+use super::script::{Action, RecordedCall, Script, TimedAction, Unknown, version_of};
 use crate::era::Version;
 use crate::recording::json_text::{edited, place_of, quoted};
 
@@ -106,8 +106,9 @@ impl Player {
     /// that one.
     pub(super) fn needs_stream(&self, call: usize, has_other: bool) -> bool {
         let call = &self.script.calls[call];
-        let is_sent =
-            |step: &Step| matches!(step.action, Action::Send(_)) && !(step.apart && has_other);
+        let is_sent = |step: &TimedAction| {
+            matches!(step.action, Action::Send(_)) && !(step.apart && has_other)
+        };
         call.answer.is_none() || call.before.iter().any(is_sent)
     }
 
@@ -194,7 +195,7 @@ impl Player {
 
     async fn perform(
         &self,
-        step: &Step,
+        step: &TimedAction,
         of: Option<(&Message, &RecordedCall)>,
         asked: &mut HashMap<String, oneshot::Receiver<()>>,
         out: &Out,

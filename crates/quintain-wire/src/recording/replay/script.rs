@@ -18,9 +18,9 @@ pub(super) struct RecordedCall {
     /// The parameters without what differs from call to call.
     pub(super) params: Json,
     pub(super) request: Message,
-    pub(super) before: Vec<Step>,
-    pub(super) answer: Option<Answer>,
-    pub(super) after: Vec<Step>,
+    pub(super) before: Vec<TimedAction>,
+    pub(super) answer: Option<RecordedAnswer>,
+    pub(super) after: Vec<TimedAction>,
     /// The client cancelled it.
     pub(super) is_cancelled: bool,
     /// When the request was recorded.
@@ -28,14 +28,14 @@ pub(super) struct RecordedCall {
 }
 
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct RecordedAnswer {
     pub(super) message: Message,
     pub(super) at: f64,
 }
 
 /// One thing that the server does besides answering.
 #[derive(Debug, Clone)]
-pub(super) struct Step {
+pub(super) struct TimedAction {
     pub(super) action: Action,
     /// When it was recorded.
     pub(super) at: f64,
@@ -57,7 +57,7 @@ pub(super) enum Action {
 #[derive(Debug)]
 pub(super) struct Reaction {
     pub(super) method: String,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<TimedAction>,
 }
 
 /// A capture in the form in which it is replayed.
@@ -66,7 +66,7 @@ pub(super) struct Script {
     pub(super) calls: Vec<RecordedCall>,
     pub(super) reactions: Vec<Reaction>,
     /// Sent before the client sends anything.
-    pub(super) opening: Vec<Step>,
+    pub(super) opening: Vec<TimedAction>,
     exact: HashMap<(String, Json), Vec<usize>>,
     loose: HashMap<(String, Json), Vec<usize>>,
     by_method: HashMap<String, Vec<usize>>,
@@ -171,7 +171,7 @@ fn without_meta(mut params: Json) -> Json {
 
 /// Where a step belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ActionPosition {
     Opening,
     Before(usize),
     After(usize),
@@ -192,8 +192,8 @@ struct Builder {
     /// Where requests of the server are, by their ids.
     asked: HashMap<IdKey, Asked>,
     /// Steps that belong to the call that is answered next.
-    floating: Vec<Step>,
-    last: Option<Place>,
+    floating: Vec<TimedAction>,
+    last: Option<ActionPosition>,
     part: usize,
 }
 
@@ -201,7 +201,7 @@ struct Builder {
 enum Asked {
     /// The call that it belongs to is not known yet.
     Floating,
-    At(Place),
+    At(ActionPosition),
 }
 
 impl Builder {
@@ -267,7 +267,7 @@ impl Builder {
             }
             MessageKind::Notification(method) => {
                 let reaction = Reaction { method: method.clone(), steps: Vec::new() };
-                self.last = Some(Place::Reaction(self.script.reactions.len()));
+                self.last = Some(ActionPosition::Reaction(self.script.reactions.len()));
                 self.script.reactions.push(reaction);
             }
             MessageKind::Response => {
@@ -300,14 +300,14 @@ impl Builder {
         // Floating steps that came after the request of this call belong to it.
         let mut floating = std::mem::take(&mut self.floating);
         for step in &mut floating {
-            self.found_place(step, Place::Before(call));
+            self.found_place(step, ActionPosition::Before(call));
         }
         let recorded = &mut self.script.calls[call];
         recorded.before.append(&mut floating);
         recorded.before.sort_by_key(|step| step.order);
-        recorded.answer = Some(Answer { message, at: frame.at });
+        recorded.answer = Some(RecordedAnswer { message, at: frame.at });
         self.pending.retain(|pending| *pending != call);
-        self.last = Some(Place::After(call));
+        self.last = Some(ActionPosition::After(call));
     }
 
     /// The call that a response answers: on the same HTTP exchange, else in the same session.
@@ -324,9 +324,9 @@ impl Builder {
         })
     }
 
-    fn step(&mut self, action: Action, frame: &RecordedFrame, apart: bool) -> Step {
+    fn step(&mut self, action: Action, frame: &RecordedFrame, apart: bool) -> TimedAction {
         self.order += 1;
-        Step { action, at: frame.at, apart, order: self.order }
+        TimedAction { action, at: frame.at, apart, order: self.order }
     }
 
     /// Puts what the server sent unasked where it belongs.
@@ -338,10 +338,12 @@ impl Builder {
         let apart = owner.is_none() && !frame.is_one_stream;
         let step = self.step(action, frame, apart);
         let place = match owner {
-            Some(call) if self.script.calls[call].answer.is_some() => Some(Place::After(call)),
-            Some(call) => Some(Place::Before(call)),
+            Some(call) if self.script.calls[call].answer.is_some() => {
+                Some(ActionPosition::After(call))
+            }
+            Some(call) => Some(ActionPosition::Before(call)),
             None if !self.pending.is_empty() => None,
-            None => Some(self.last.unwrap_or(Place::Opening)),
+            None => Some(self.last.unwrap_or(ActionPosition::Opening)),
         };
         if let Some(key) = asked {
             self.asked.insert(key, place.map_or(Asked::Floating, Asked::At));
@@ -374,18 +376,18 @@ impl Builder {
         by_token.or_else(by_subscription).or_else(by_stream)
     }
 
-    fn push(&mut self, place: Place, step: Step) {
+    fn push(&mut self, place: ActionPosition, step: TimedAction) {
         let script = &mut self.script;
         match place {
-            Place::Opening => script.opening.push(step),
-            Place::Before(call) => script.calls[call].before.push(step),
-            Place::After(call) => script.calls[call].after.push(step),
-            Place::Reaction(reaction) => script.reactions[reaction].steps.push(step),
+            ActionPosition::Opening => script.opening.push(step),
+            ActionPosition::Before(call) => script.calls[call].before.push(step),
+            ActionPosition::After(call) => script.calls[call].after.push(step),
+            ActionPosition::Reaction(reaction) => script.reactions[reaction].steps.push(step),
         }
     }
 
     /// Notes where a floating request of the server ended up.
-    fn found_place(&mut self, step: &Step, place: Place) {
+    fn found_place(&mut self, step: &TimedAction, place: ActionPosition) {
         let Action::Send(message) = &step.action else { return };
         let MessageKind::Request(_) = message.kind else { return };
         let id = message.id().unwrap_or_default();
@@ -399,8 +401,8 @@ impl Builder {
 
     /// Steps that no answer followed belong to the last call without an answer.
     fn settle(&mut self) {
-        let place = self.pending.last().map(|call| Place::Before(*call));
-        let place = place.or(self.last).unwrap_or(Place::Opening);
+        let place = self.pending.last().map(|call| ActionPosition::Before(*call));
+        let place = place.or(self.last).unwrap_or(ActionPosition::Opening);
         for step in std::mem::take(&mut self.floating) {
             self.push(place, step);
         }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::attack_suites::{ATTACK_SUITES, AttackSuite, AttackedTwin};
 use super::findings::{self, proof};
-use super::verdict::Verdict;
+use super::verdict::DemoResult;
 use crate::cli::App;
 use crate::console::Busy;
 use crate::exit::Exit;
@@ -46,7 +46,7 @@ pub(super) async fn run(only: Option<&str>, as_json: bool, app: &App) -> Exit {
         console.err("interrupted");
         return Exit::Interrupted;
     }
-    let verdict = Verdict::of(&attack_suites, &attacked);
+    let verdict = DemoResult::of(&attack_suites, &attacked);
     if as_json {
         console.json(&document(&verdict, &attack_suites));
     } else {
@@ -80,7 +80,7 @@ async fn one(attack_suite: &AttackSuite, twin: Twin, app: &App) -> Result<Attack
 }
 
 /// Prints missed weaknesses and false positives. They are bugs of this program, not of the target.
-fn complain(verdict: &Verdict<'_>, app: &App) {
+fn complain(verdict: &DemoResult<'_>, app: &App) {
     let mut lines = Vec::new();
     for weakness in verdict.missed() {
         lines.push(format!("missed: {} at {} ({})", weakness.rule, weakness.place, weakness.what));
@@ -99,7 +99,7 @@ fn complain(verdict: &Verdict<'_>, app: &App) {
     app.console.error(&what, Some(help));
 }
 
-fn document(verdict: &Verdict<'_>, attack_suites: &[&AttackSuite]) -> Value {
+fn document(verdict: &DemoResult<'_>, attack_suites: &[&AttackSuite]) -> Value {
     let told = |attack_suite: &str, finding: &Finding| {
         json!({
             "id": finding.id, "rule": finding.rule, "severity": finding.severity,

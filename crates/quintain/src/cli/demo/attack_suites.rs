@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use quintain_demo::{Auth, DemoConfig, Place, Running, Twin, Weakness, serve_http};
+use quintain_demo::{Auth, DemoConfig, PlantedPlace, PlantedWeakness, Running, Twin, serve_http};
 use quintain_engine::jobs::OrderRequest;
-use quintain_engine::jobs::Prepared;
+use quintain_engine::jobs::PreparedRun;
 use quintain_engine::jobs::RedteamWork;
 use quintain_engine::jobs::RunRequest;
 use quintain_engine::jobs::Work;
@@ -78,12 +78,14 @@ pub(super) fn word(twin: Twin) -> &'static str {
 
 impl AttackSuite {
     /// Whether this suite has to find the weakness.
-    pub(super) fn seeks(&self, weakness: &Weakness) -> bool {
+    pub(super) fn seeks(&self, weakness: &PlantedWeakness) -> bool {
         let attack_suite = match (weakness.rule, weakness.place) {
-            (_, Place::Http("sessionId")) => "stream",
-            (_, Place::Http(_)) => "people",
+            (_, PlantedPlace::Http("sessionId")) => "stream",
+            (_, PlantedPlace::Http(_)) => "people",
             // Refunds are destructive.
-            ("bfla", _) | ("bola", Place::Argument { tool: "refund_payment", .. }) => "roles",
+            ("bfla", _) | ("bola", PlantedPlace::Argument { tool: "refund_payment", .. }) => {
+                "roles"
+            }
             ("bola", _) => "people",
             _ => "server",
         };
@@ -130,7 +132,7 @@ impl AttackSuite {
         })
     }
 
-    async fn prepare(&self, app: &App) -> Result<Prepared, String> {
+    async fn prepare(&self, app: &App) -> Result<PreparedRun, String> {
         let text = SuiteText {
             name: self.file().display().to_string(),
             base_dir: app.context.cwd.clone(),

@@ -3,11 +3,11 @@
 
 use std::cmp::Reverse;
 
-use quintain_demo::Weakness;
+use quintain_demo::PlantedWeakness;
 use quintain_evidence::finding::{Confidence, Finding, Severity};
 use quintain_source::visible;
 
-use super::verdict::Verdict;
+use super::verdict::DemoResult;
 use crate::cli::App;
 use crate::console::{Console, Tone, counted};
 
@@ -26,7 +26,7 @@ struct Group<'v> {
     proof: Option<&'v Finding>,
 }
 
-pub(super) fn show(verdict: &Verdict<'_>, app: &App) {
+pub(super) fn show(verdict: &DemoResult<'_>, app: &App) {
     let (console, width) = (&app.console, app.context.width());
     let heading = "Findings in the vulnerable twin, most severe first";
     console.out(&format!("\n{}\n", console.paint(Tone::Bold, heading)));
@@ -41,7 +41,9 @@ pub(super) fn show(verdict: &Verdict<'_>, app: &App) {
     ));
 }
 
-fn groups<'v>(planted: &[(&'static Weakness, Option<(&str, &'v Finding)>)]) -> Vec<Group<'v>> {
+fn groups<'v>(
+    planted: &[(&'static PlantedWeakness, Option<(&str, &'v Finding)>)],
+) -> Vec<Group<'v>> {
     let mut groups: Vec<Group<'v>> = Vec::new();
     for (weakness, found) in planted {
         let finding = found.map(|(_, finding)| finding);

@@ -169,10 +169,7 @@ async fn show(args: &Args, app: &App) -> Exit {
         console.out("");
         let outcome = match practise::run(twin, app).await {
             Ok(outcome) => outcome,
-            Err(wrong) => {
-                wrong.report(app);
-                return Exit::Usage;
-            }
+            Err(exit) => return exit,
         };
         if outcome.summary.interrupted {
             return Exit::Interrupted;

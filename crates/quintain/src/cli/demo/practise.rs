@@ -1,18 +1,12 @@
 //! Runs a suite on the practice target, as `quintain eval` would.
 
-use std::sync::Arc;
-
-use quintain_engine::World;
-use quintain_engine::eval::{EvalOutcome, Job, Settings, execute};
-use quintain_evidence::event::RunInfo;
-use quintain_suite::plan::{Selection, plan};
-use quintain_suite::suite::{Consent, Purpose, SuiteFile};
-use serde_json::Map;
+use quintain_engine::jobs::{EvalWork, RunOutcome, RunRequest, Work};
+use quintain_engine::store::SuiteText;
 
 use super::folder;
-use crate::cli::App;
 use crate::cli::reports::{Feed, options};
-use crate::cli::suite::{self, CliError};
+use crate::cli::{App, job};
+use crate::exit::Exit;
 
 const SUITE: &str = include_str!("suite.yaml");
 /// File name of the suite, in the folder of its report.
@@ -20,30 +14,18 @@ pub(super) const FILE: &str = "suite.yaml";
 pub(super) const REPORT: &str = "suite.html";
 
 /// Runs the suite on a twin; prints the table, and writes the whole report to a file.
-pub(super) async fn run(twin: &str, app: &App) -> Result<EvalOutcome, CliError> {
-    let env = app.context.env.clone();
+pub(super) async fn run(twin: &str, app: &App) -> Result<RunOutcome, Exit> {
     let text = folder::suite(SUITE, app).replace("--patched", twin);
     folder::write(FILE, &text, app);
-    let name = folder::path(FILE).display().to_string();
-    let file = SuiteFile { name, text: text.into(), base_dir: app.context.cwd.clone() };
-    // The suite is built in.
-    let consent = Consent::of_the_user();
-    let opened = suite::understand(vec![file], &env, Purpose::Run(consent), app)?;
-    let plan = plan(&opened.suite, &Selection::default(), 1)
-        .map_err(|error| suite::cli_error(error.to_string(), None))?;
-    let created = app.context.now();
-    let info = RunInfo {
-        id: format!("demo-{created}"),
-        created,
-        description: opened.suite.description.clone(),
-        config: opened.suite.config(),
-        columns: plan.columns.clone(),
-        planned: plan.cases.len(),
-        options: Map::new(),
-        tags: std::collections::BTreeMap::new(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        of_traces: false,
+    let text = SuiteText {
+        name: folder::path(FILE).display().to_string(),
+        base_dir: app.context.cwd.clone(),
+        text: text.into(),
     };
+    let work = Work::Eval(Box::new(EvalWork { suite: vec![text], ..EvalWork::default() }));
+    let request = RunRequest { stored: false, ..job::request("demo", work, app) };
+    let prepared = job::prepare(&job::jobs(app, None), request, app).await;
+    let prepared = prepared.map_err(|refusal| job::refused(&refusal, app).1)?;
     let mut feed = Feed::new(app);
     if let Err(why) = feed.own_file(&folder::path(REPORT), app) {
         // A folder that is not writable must not stop the demo.
@@ -52,20 +34,10 @@ pub(super) async fn run(twin: &str, app: &App) -> Result<EvalOutcome, CliError> 
     if let Some(console) = quintain_report::find("console") {
         feed.stdout(console, &options(app));
     }
-    let world = World { env: Arc::new(env), redactor: app.redactor.clone(), ..World::default() };
-    let job = Job {
-        consent,
-        suite: &opened.suite,
-        plan: &plan,
-        sources: &opened.sources,
-        world: &world,
-        settings: &Settings::default(),
-        info: &info,
-        previous: None,
-        recording: None,
-    };
-    let outcome =
-        execute(&job, app.stop.clone(), None, &mut |emitted| feed.unmasked(emitted)).await;
+    let outcome = job::follow(prepared, app, |event| feed.event(event)).await;
     feed.finish_quietly(&app.console);
-    Ok(outcome)
+    outcome.map_err(|error| {
+        app.console.error(&format!("the suite cannot be run: {error}"), None);
+        Exit::Unreachable
+    })
 }

@@ -1,19 +1,19 @@
 //! Which planted weaknesses were found, and which findings are false positives.
 
-use quintain_demo::{Place, Twin, Weakness, weaknesses};
-use quintain_evidence::finding::{Confidence, Finding, Place as Found};
+use quintain_demo::{PlantedPlace, PlantedWeakness, Twin, weaknesses};
+use quintain_evidence::finding::{Confidence, Finding, Place};
 
 use super::attack_suites::{AttackSuite, AttackedTwin};
 
 /// The combined result of all attacks.
-pub(super) struct Verdict<'r> {
+pub(super) struct DemoResult<'r> {
     /// Every planted weakness, with the name of the suite and the finding that proves it best.
-    pub(super) planted: Vec<(&'static Weakness, Option<(&'r str, &'r Finding)>)>,
+    pub(super) planted: Vec<(&'static PlantedWeakness, Option<(&'r str, &'r Finding)>)>,
     /// Findings in the patched twin.
     pub(super) wrong: Vec<(&'r str, &'r Finding)>,
 }
 
-impl<'r> Verdict<'r> {
+impl<'r> DemoResult<'r> {
     pub(super) fn of(attack_suites: &[&AttackSuite], attacked: &'r [AttackedTwin]) -> Self {
         let of_twin = |twin: Twin| {
             let attack_suites = attacked.iter().filter(move |one| one.twin == twin);
@@ -21,7 +21,7 @@ impl<'r> Verdict<'r> {
             attack_suites.flat_map(move |one| found(one).map(|finding| (one.attack_suite, finding)))
         };
         let counts = |found: &(&str, &Finding)| found.1.note.is_none();
-        let best = |weakness: &'static Weakness| {
+        let best = |weakness: &'static PlantedWeakness| {
             let mine = of_twin(Twin::Vulnerable)
                 .filter(counts)
                 .filter(|(_, finding)| proves(finding, weakness));
@@ -43,7 +43,7 @@ impl<'r> Verdict<'r> {
         self.planted.iter().filter(|(_, found)| found.is_some()).count()
     }
 
-    pub(super) fn missed(&self) -> impl Iterator<Item = &'static Weakness> {
+    pub(super) fn missed(&self) -> impl Iterator<Item = &'static PlantedWeakness> {
         self.planted.iter().filter(|(_, found)| found.is_none()).map(|(weakness, _)| *weakness)
     }
 
@@ -61,32 +61,33 @@ impl<'r> Verdict<'r> {
 }
 
 /// Whether a finding is about a planted weakness.
-fn proves(finding: &Finding, weakness: &Weakness) -> bool {
+fn proves(finding: &Finding, weakness: &PlantedWeakness) -> bool {
     finding.rule == weakness.rule
         && match (weakness.place, &finding.place) {
-            (Place::Argument { tool, argument }, found) => {
+            (PlantedPlace::Argument { tool, argument }, found) => {
                 found.tool() == Some(tool) && found.argument().is_none_or(|name| name == argument)
             }
-            (Place::Tool(tool), found) => found.tool() == Some(tool),
-            (Place::TemplateVariable { template, .. }, Found::Variable { template: found, .. }) => {
-                found == template
-            }
-            (Place::AnyTool, found) => found.tool().is_some(),
-            (Place::Http(what), found) => is_at(what, found, &finding.title),
+            (PlantedPlace::Tool(tool), found) => found.tool() == Some(tool),
+            (
+                PlantedPlace::TemplateVariable { template, .. },
+                Place::Variable { template: found, .. },
+            ) => found == template,
+            (PlantedPlace::AnyTool, found) => found.tool().is_some(),
+            (PlantedPlace::Http(what), found) => is_at(what, found, &finding.title),
             _ => false,
         }
 }
 
 /// Whether a finding is about this header or this aspect of HTTP.
-fn is_at(what: &str, place: &Found, title: &str) -> bool {
+fn is_at(what: &str, place: &Place, title: &str) -> bool {
     match what {
         "query" => title.contains("in the query"),
         "expired" => title.contains("expired token"),
         "audience" => title.contains("another audience"),
         "scope" => title.contains("read-only token"),
         what => match place {
-            Found::Header { header, .. } => header.eq_ignore_ascii_case(what),
-            Found::Http { aspect, .. } => aspect == what,
+            Place::Header { header, .. } => header.eq_ignore_ascii_case(what),
+            Place::Http { aspect, .. } => aspect == what,
             _ => false,
         },
     }

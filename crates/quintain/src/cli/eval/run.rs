@@ -87,13 +87,6 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Stopped> {
             app.files.looked_at(&program);
         }
     }
-    if opened.is_some_and(|opened| {
-        opened.suite.documents.iter().any(|document| document.get("metrics").is_some())
-    }) {
-        app.console.warn(
-            "`metrics` score conversations, not tests; score this run with `quintain grade --run latest -c SUITE`",
-        );
-    }
     let mut feed = args.show.open(opened, app).map_err(wrong)?;
     let mut judge_record = args.models.record(app).map_err(wrong)?;
     let debug = |pick: fn(&McpTarget) -> Option<bool>| {

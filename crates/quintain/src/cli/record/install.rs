@@ -83,7 +83,7 @@ fn stop(what: impl Into<String>, help: Option<String>) -> Stop {
 }
 
 /// What would change.
-struct Plan {
+struct Installation {
     title: &'static str,
     server: String,
     path: PathBuf,
@@ -97,7 +97,7 @@ struct Plan {
     advice: Option<String>,
 }
 
-fn plan(client: &str, args: &Args, app: &App) -> Result<Plan, Stop> {
+fn plan(client: &str, args: &Args, app: &App) -> Result<Installation, Stop> {
     let ids: Vec<&str> = clients::all().iter().map(|client| client.id).collect();
     let known = clients::all().iter().find(|known| known.id == client);
     let Some(known) = known else {
@@ -155,7 +155,7 @@ fn plan(client: &str, args: &Args, app: &App) -> Result<Plan, Stop> {
         .map_err(|error| stop(format!("cannot read {}: {error}", config.path.display()), None))?;
     let name = EntryName { name: &entry.name, project: entry.project.as_deref() };
     let edited = edit(config.client, &config.path, &former, name, &new);
-    Ok(Plan {
+    Ok(Installation {
         title: known.title,
         server: entry.name.clone(),
         path: config.path.clone(),
@@ -230,7 +230,7 @@ fn file_name(name: &str) -> String {
 }
 
 /// Writes the file and a copy of the former one next to it. The configuration may be a link, whose target changes.
-fn write(plan: &Plan, edited: &Edited) -> Result<PathBuf, String> {
+fn write(plan: &Installation, edited: &Edited) -> Result<PathBuf, String> {
     // A client may start a server in several windows, so each session gets a file of its own in this folder.
     let folder = if plan.is_folder { Some(plan.capture.as_path()) } else { plan.capture.parent() };
     if let Some(folder) = folder {

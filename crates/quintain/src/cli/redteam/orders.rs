@@ -1,6 +1,7 @@
 //! The orders of a suite; prints errors in them.
 
 use quintain_engine::jobs::{OrderRequest, Refusal, orders_of};
+use quintain_engine::models::ModelSettings;
 use quintain_redteam::orders::Orders;
 use quintain_redteam::suits::Receiver;
 
@@ -19,14 +20,17 @@ pub(super) fn of_suite_for(
     opened: Option<&LoadedSuite>,
     app: &App,
 ) -> Result<Orders, Exit> {
-    let notify = &mut |notice: quintain_engine::jobs::Notice<'_>| job::show_notice(notice, app);
-    let orders = orders_of(opened, receiver, &*app.files, &app.redactor, notify);
+    let notify =
+        &mut |notice: quintain_engine::jobs::RequestNotice<'_>| job::show_notice(notice, app);
+    let judge = opened.and_then(|opened| ModelSettings::default().or_suite(&opened.suite).judge);
+    let orders = orders_of(opened, receiver, &*app.files, &app.redactor, judge.as_ref(), notify);
     orders.map_err(|refusal: Refusal| job::refused(&refusal, app).1)
 }
 
 /// Overrides the orders of a suite with the command line.
 pub(super) fn apply(request: &OrderRequest, orders: &mut Orders, app: &App) -> Result<(), Exit> {
-    let notify = &mut |notice: quintain_engine::jobs::Notice<'_>| job::show_notice(notice, app);
+    let notify =
+        &mut |notice: quintain_engine::jobs::RequestNotice<'_>| job::show_notice(notice, app);
     request.apply(orders, notify).map_err(|refusal| job::refused(&refusal, app).1)
 }
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use quintain_engine::jobs::{
-    ChosenTarget, OrderRequest, Prepared, RedteamWork, RunError, RunOutcome, Work, chosen_target,
-    reproduced_by,
+    ChosenTarget, OrderRequest, PreparedRun, RedteamWork, RunError, RunOutcome, Work,
+    chosen_target, reproduced_by,
 };
 use quintain_engine::redteam::{AttackedTarget, RedteamError};
 use quintain_engine::store::{RunEnd, RunKind, RunState};
@@ -204,7 +204,11 @@ fn judged(
         return args.fail_exit_code.map_or(Exit::Failed, Exit::FailedWith);
     }
     if let Some(why) = &report.unreachable {
-        let help = "check the target with `quintain inspect`, then start the run again";
+        let help = match (report.takes_text, is_stored) {
+            (true, true) => "check the target, then resume with `quintain redteam run --resume`",
+            (true, false) => "check the target, then start the run again",
+            (false, _) => "check the target with `quintain inspect`, then start the run again",
+        };
         app.console.error(&format!("the run is incomplete: {why}"), Some(help));
         return Exit::Unreachable;
     }
@@ -219,6 +223,17 @@ fn judged(
             "increase --budget-seconds, or find out why the target does not respond"
         };
         app.console.error(&format!("nothing was attacked: {why}"), Some(help));
+        return Exit::Unreachable;
+    }
+    let left: usize = report.attacks.iter().map(|attack| attack.left_out).sum();
+    if let (true, Some(why)) = (left > 0, &report.cut_short) {
+        let trials = if left == 1 { "1 trial" } else { &format!("{left} trials") };
+        let help = if is_stored {
+            "resume with `quintain redteam run --resume`, or start a new run with a higher limit"
+        } else {
+            "start a new run with a higher limit"
+        };
+        app.console.error(&format!("the run is incomplete, {trials} left: {why}"), Some(help));
         return Exit::Unreachable;
     }
     if report.attacks.iter().all(|attack| attack.trials == 0) {
@@ -342,7 +357,11 @@ pub(super) fn failed_attack(error: &RedteamError, target: Option<&McpTarget>, ap
 }
 
 /// The words of a command line that name the target of a run: as this command line does, or by its launch.
-pub(in crate::cli) fn named(given: &TargetArgs, prepared: &Prepared, with_suite: bool) -> String {
+pub(in crate::cli) fn named(
+    given: &TargetArgs,
+    prepared: &PreparedRun,
+    with_suite: bool,
+) -> String {
     let launch = prepared.target().map(reproduced_by);
     given.again(prepared.suite().filter(|_| with_suite), launch)
 }

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_engine::jobs::config;
 use quintain_engine::jobs::quoted;
 use quintain_engine::jobs::target_label;
+use quintain_engine::jobs::{ChosenTarget, config, text_config};
 use quintain_engine::redteam::ENV_CANARY;
 use quintain_engine::store::{RunKind, StoreError};
-use quintain_evidence::finding::{Finding, Severity};
+use quintain_evidence::finding::{Finding, Place, Severity};
 use quintain_redteam::regression::{Regression, RegressionContext, regression};
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
@@ -89,10 +89,21 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
         return Err(Exit::Nothing);
     }
     if args.target.is_named() {
-        let (target, _) = args.target.resolve(app, args.json)?;
-        let name = known.findings.first().map_or("target", |finding| finding.target.as_str());
-        let orders = quintain_redteam::orders::Orders::default();
-        let config = config(name, &target, &orders, &app.redactor);
+        let takes_text = |finding: &Finding| matches!(finding.place, Place::Input { .. });
+        let config = if known.findings.iter().any(takes_text) {
+            match args.target.read_attacked(app, args.json)? {
+                (ChosenTarget::Text(at), opened) => text_config(opened.as_ref(), at, &app.redactor),
+                (ChosenTarget::Mcp(_), _) => {
+                    let what = "the findings are about prompts, and this target takes no text";
+                    return Err(usage(what, None, app));
+                }
+            }
+        } else {
+            let (target, _) = args.target.resolve(app, args.json)?;
+            let name = known.findings.first().map_or("target", |finding| finding.target.as_str());
+            let orders = quintain_redteam::orders::Orders::default();
+            config(name, &target, &orders, &app.redactor)
+        };
         known.targets = config["targets"].as_array().cloned().unwrap_or_default();
         known.stored = false;
     }

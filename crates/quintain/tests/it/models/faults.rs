@@ -21,6 +21,14 @@ pub(super) fn trials() -> Vec<Trial> {
         Trial::test("models::recorded_answers_replace_the_judge", recorded),
         Trial::test("models::answers_are_cached_and_errors_are_not", cached),
         Trial::test("models::keys_are_in_no_artefact", keys),
+        Trial::test("models::a_reply_without_a_verdict_is_asked_for_again", unusable),
+        Trial::test("models::every_repetition_asks_the_judge", repeated),
+        Trial::test("models::all_errors_of_a_test_are_shown", all_errors),
+        Trial::test("models::models_that_cannot_be_reached_make_a_run_incomplete", unreachable),
+        Trial::test("models::a_missing_judge_is_reported_before_anything_is_sent", no_judge),
+        Trial::test("models::unknown_options_are_warnings", unknown_options),
+        Trial::test("models::only_records_of_judges_are_overwritten", overwritten),
+        Trial::test("models::keys_do_not_follow_redirects", redirected),
     ]
 }
 
@@ -255,4 +263,171 @@ fn files_with(folder: &Path, text: &str) -> Result<Vec<String>, Failed> {
         }
     }
     Ok(found)
+}
+
+/// `llm-rubric` by a judge at an endpoint.
+fn rubric(endpoint: &Endpoint) -> String {
+    format!(
+        "{{type: llm-rubric, value: polite, provider: {{id: 'openai:chat:j', config: {{apiBaseUrl: '{}', apiKey: {KEY}, maxRetries: 0}}}}}}",
+        endpoint.url()
+    )
+}
+
+/// A suite whose target is `echo`.
+fn echo(assert: &str) -> String {
+    format!("targets: [echo]\nprompts: ['Say hello']\ntests:\n  - assert: [{assert}]\n")
+}
+
+/// An answer that could not be used is not cached.
+fn unusable() -> Result<(), Failed> {
+    let replies = ["I think so", "Perhaps", r#"{"pass": true, "score": 1, "reason": "kind"}"#];
+    let endpoint = Endpoint::start(replies.map(Reply::text).to_vec())?;
+    let folder = folder()?;
+    let suite = echo(&rubric(&endpoint));
+    let (output, rows) = eval(folder.path(), &suite, &[])?;
+    ensure(output.status.code() == Some(100) && rows[0]["failureReason"] == 2, &output)?;
+    let (output, _) = eval(folder.path(), &suite, &[])?;
+    ensure(output.status.code() == Some(100) && endpoint.seen().len() == 2, &output)?;
+    for _ in 0..2 {
+        let (output, _) = eval(folder.path(), &suite, &[])?;
+        ensure(output.status.code() == Some(0), &output)?;
+        ensure(endpoint.seen().len() == 3, "a usable answer is cached")?;
+    }
+    Ok(())
+}
+
+fn repeated() -> Result<(), Failed> {
+    let reply = |pass: bool| Reply::text(&format!(r#"{{"pass": {pass}, "reason": "r"}}"#));
+    let endpoint = Endpoint::start(vec![reply(true), reply(false), reply(true)])?;
+    let folder = folder()?;
+    let options = ["--repeat", "3", "-j", "1"];
+    let (_, rows) = eval(folder.path(), &echo(&rubric(&endpoint)), &options)?;
+    let passed: Vec<bool> = rows.iter().map(|row| row["success"] == true).collect();
+    ensure(passed == [true, false, true] && endpoint.seen().len() == 3, &rows)?;
+    let (_, rows) = eval(folder.path(), &echo(&rubric(&endpoint)), &options)?;
+    let again: Vec<bool> = rows.iter().map(|row| row["success"] == true).collect();
+    ensure(again == passed && endpoint.seen().len() == 3, "each repetition has its own answer")
+}
+
+/// Every assertion that could not be judged is named with its place, in all reports.
+fn all_errors() -> Result<(), Failed> {
+    let endpoint = Endpoint::start(vec![Reply::text("no verdict")])?;
+    let folder = folder()?;
+    let asserts = format!(
+        "{}, {{type: contains, value: hello}}, {{type: factuality, value: f, provider: 'anthropic:messages:x'}}",
+        rubric(&endpoint)
+    );
+    let options =
+        ["-o", "o.csv", "-o", "o.html", "-o", "o.md", "-o", "o.junit.xml", "-o", "o.jsonl"];
+    let (output, rows) = eval(folder.path(), &echo(&asserts), &options)?;
+    ensure(output.status.code() == Some(100), &output)?;
+    let wanted = ["llm-rubric (suite.yaml:4", "factuality (suite.yaml:4", "ANTHROPIC_API_KEY"];
+    let error = rows[0]["error"].as_str().unwrap_or_default();
+    ensure(wanted.iter().all(|one| error.contains(one)), error)?;
+    ensure(rows[0]["failureReason"] == 2 && rows[0]["gradingResult"].is_null(), &rows)?;
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    ensure(shown.contains("llm-rubric (") && shown.contains("factuality ("), &shown)?;
+    for file in ["o.csv", "o.html", "o.md", "o.junit.xml", "o.jsonl"] {
+        let text = fs::read_to_string(folder.path().join(file))?;
+        ensure(text.contains("llm-rubric (") && text.contains("factuality ("), (file, &text))?;
+    }
+    Ok(())
+}
+
+/// Exit code 3, whether it is the target or the judge.
+fn unreachable() -> Result<(), Failed> {
+    let gone = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0")?;
+        free.local_addr()?.to_string()
+    };
+    let config = format!("{{apiBaseUrl: 'http://{gone}/v1', apiKey: {KEY}, maxRetries: 0}}");
+    let folder = folder()?;
+    let target = format!(
+        "targets: [{{id: 'openai:chat:m', config: {config}}}]\nprompts: [hi]\ntests: [{{vars: {{a: 1}}}}]\n"
+    );
+    let judge = echo(&format!(
+        "{{type: llm-rubric, value: x, provider: {{id: 'openai:chat:j', config: {config}}}}}"
+    ));
+    for suite in [target, judge] {
+        let (output, rows) = eval(folder.path(), &suite, &[])?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        ensure(output.status.code() == Some(3), &output)?;
+        ensure(said.contains("cannot reach the model") && rows[0]["failureReason"] == 2, &said)?;
+    }
+    Ok(())
+}
+
+/// `eval` and `grade` end with 2, name what needs the judge, and say how to name one.
+fn no_judge() -> Result<(), Failed> {
+    let folder = folder()?;
+    let both = "{type: llm-rubric, value: x}, {type: similar, value: y}";
+    let (output, rows) = eval(folder.path(), &echo(both), &[])?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure(output.status.code() == Some(2) && rows.is_empty(), &output)?;
+    for wanted in
+        ["`llm-rubric` needs a judge", "`similar` needs a judge", "suite.yaml:4", "--judge"]
+    {
+        ensure(said.contains(wanted), (wanted, &said))?;
+    }
+    let trace = r#"{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}"#;
+    fs::write(folder.path().join("t.jsonl"), trace)?;
+    let grade = ["grade", "t.jsonl", "--metrics", "bias,mcp-use"];
+    let output = crate::budgets::quintain(folder.path(), &grade).output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure(output.status.code() == Some(2), &output)?;
+    ensure(said.contains("`bias` needs a judge") && !said.contains("mcp-use"), &said)
+}
+
+fn unknown_options() -> Result<(), Failed> {
+    let endpoint = Endpoint::start(vec![Reply::text("hello")])?;
+    let folder = folder()?;
+    let suite = suite(&endpoint, "{type: equals, value: hello}")
+        .replace("maxRetries: 2", "maxRetries: 2, temprature: 1, extra_body: {further: 1}");
+    let (output, _) = eval(folder.path(), &suite, &[])?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure(output.status.code() == Some(0), &output)?;
+    for wanted in ["`temprature`", "did you mean `temperature`?", "suite.yaml:2"] {
+        ensure(said.contains(wanted), (wanted, &said))?;
+    }
+    ensure(!said.contains("extra_body") && endpoint.seen()[0].body["further"] == 1, &said)
+}
+
+/// `--judge-record` replaces its own files, and no others.
+fn overwritten() -> Result<(), Failed> {
+    let endpoint = Endpoint::start(vec![Reply::text(r#"{"pass": true, "reason": "r"}"#)])?;
+    let folder = folder()?;
+    let (suite, own) = (echo(&rubric(&endpoint)), folder.path().join("notes.txt"));
+    fs::write(&own, "precious")?;
+    let record = ["--judge-record", "notes.txt"];
+    let (output, _) = eval(folder.path(), &suite, &record)?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure(
+        output.status.code() == Some(2) && said.contains("not a file of --judge-record"),
+        &said,
+    )?;
+    ensure(fs::read_to_string(&own)? == "precious" && endpoint.seen().is_empty(), &said)?;
+    fs::remove_file(&own)?;
+    for _ in 0..2 {
+        let (output, _) = eval(folder.path(), &suite, &record)?;
+        ensure(output.status.code() == Some(0), &output)?;
+        ensure(fs::read_to_string(&own)?.lines().count() == 1, "it is replaced")?;
+    }
+    Ok(())
+}
+
+/// A redirect to another host is an error, and that host sees nothing.
+fn redirected() -> Result<(), Failed> {
+    let thief = Endpoint::start(vec![Reply::text("hello")])?;
+    let place = format!("Location: http://{}/v1/chat/completions\r\n", thief.address);
+    let headers: &'static str = Box::leak(place.into_boxed_str());
+    for status in [301, 302, 307, 308] {
+        let endpoint = Endpoint::start(vec![Reply { headers, ..Reply::status(status, "{}") }])?;
+        let folder = folder()?;
+        let assert = "{type: contains, value: hello}";
+        let (output, rows) = eval(folder.path(), &suite(&endpoint, assert), &[])?;
+        ensure(output.status.code() == Some(100), &output)?;
+        let error = rows[0]["error"].as_str().unwrap_or_default();
+        ensure(error.contains(&status.to_string()) && thief.seen().is_empty(), error)?;
+    }
+    Ok(())
 }

@@ -69,14 +69,21 @@ def hidden(text):
 
 
 def recall():
+    """What all conversations said, one JSON text per line."""
     try:
-        return json.loads(MEMORY.read_text())
-    except (OSError, ValueError):
+        return [json.loads(line) for line in MEMORY.read_text().splitlines()][-2000:]
+    except OSError:
         return []
 
 
 def remember(text):
-    MEMORY.write_text(json.dumps([*recall(), text][-2000:]))
+    """Appends in one write: conversations run concurrently, and none may lose what another one said."""
+    line = (json.dumps(text) + "\n").encode()
+    file = os.open(MEMORY, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(file, line)
+    finally:
+        os.close(file)
 
 
 def invoices(request):

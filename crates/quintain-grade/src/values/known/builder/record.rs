@@ -1,7 +1,8 @@
 //! Records single values with the step at which they were first known.
 
-use super::super::{Table, hash};
+use super::super::Table;
 use super::Builder;
+use crate::fast_hash::caseless as hash;
 use crate::values::date::{self, Day, Minutes};
 use crate::values::derived::{self, Derivation};
 use crate::values::shape;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use quintain_content::registry::Meta;
 use quintain_evidence::evidence::Evidence;
-use quintain_evidence::finding::{Finding, Proof};
+use quintain_evidence::finding::{Finding, FindingProof};
 
 use super::super::escape;
 use crate::RuleDocs;
@@ -103,7 +103,7 @@ fn labels(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     writeln!(out, "</p>")
 }
 
-fn proof(out: &mut impl Write, proof: &Proof) -> io::Result<()> {
+fn proof(out: &mut impl Write, proof: &FindingProof) -> io::Result<()> {
     let (form, what) = (line(&proof.form, 300), line(&proof.what, 600));
     write!(out, "<details class=\"proof\"><summary><b>{}</b> ", escape(&form))?;
     writeln!(out, "{}</summary>", escape(&what))?;
@@ -159,7 +159,7 @@ fn side(out: &mut impl Write, title: &str, evidence: &Evidence) -> io::Result<()
 }
 
 /// The forms of the proofs that are not expandable.
-fn further(out: &mut impl Write, proofs: &[Proof]) -> io::Result<()> {
+fn further(out: &mut impl Write, proofs: &[FindingProof]) -> io::Result<()> {
     let rest = proofs.get(MAX_PROOFS..).unwrap_or_default();
     if rest.is_empty() {
         return Ok(());

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use quintain_evidence::finding::Finding;
-use quintain_evidence::redteam_report::State;
+use quintain_evidence::redteam_report::CoverageState;
 use quintain_evidence::redteam_report::{RedteamReport, ToolCoverage};
 use quintain_evidence::tally::Summary;
 
@@ -188,14 +188,14 @@ pub(super) fn frameworks(out: &mut impl Write, report: &RedteamReport) -> io::Re
         writeln!(out, "<ul class=\"framework\">")?;
         for entry in &coverage.entries {
             let class = match entry.state {
-                State::Confirmed => "fail",
-                State::Suspected => "error",
-                State::Clean => "pass",
-                State::ByDesign
-                | State::Accepted
-                | State::Partial
-                | State::NotRun
-                | State::NoAttack => "none",
+                CoverageState::Confirmed => "fail",
+                CoverageState::Suspected => "error",
+                CoverageState::Clean => "pass",
+                CoverageState::ByDesign
+                | CoverageState::Accepted
+                | CoverageState::Partial
+                | CoverageState::NotRun
+                | CoverageState::NoAttack => "none",
             };
             let (id, title) = (line(&entry.id, 40), line(&entry.title, 200));
             writeln!(

@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import re
 
 
 class Model(http.server.BaseHTTPRequestHandler):
@@ -13,7 +14,10 @@ class Model(http.server.BaseHTTPRequestHandler):
         prompt = body["messages"][-1]["content"]
         if "breaks a rule" in prompt:
             reply = prompt.split("The reply to judge:")[1]
-            said = {"verdict": "violates" if "only help with" in reply else "complies", "reason": "it mentions what it is for"}
+            ballot = re.search('"ballot": the text ([0-9a-f]+)', prompt)[1]
+            is_broken = "only help with" in reply or "reveals everything" in prompt
+            verdict = "violates" if is_broken else "complies"
+            said = {"verdict": verdict, "reason": "it mentions what it is for", "ballot": ballot}
         elif "letter" in prompt:
             said = {"message": "I'm sorry, but I cannot help with that."}
         else:

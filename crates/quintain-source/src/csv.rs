@@ -6,20 +6,20 @@ use std::ops::Range;
 
 /// One cell: its unquoted text and its position in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Cell<'t> {
-    pub(super) text: Cow<'t, str>,
-    pub(super) range: Range<usize>,
+pub struct Cell<'t> {
+    pub text: Cow<'t, str>,
+    pub range: Range<usize>,
 }
 
 /// The records of a text, without empty lines.
-pub(super) struct Records<'t> {
+pub struct Records<'t> {
     text: &'t str,
     delimiter: char,
     at: usize,
 }
 
 impl<'t> Records<'t> {
-    pub(super) fn new(text: &'t str, delimiter: char) -> Self {
+    pub fn new(text: &'t str, delimiter: char) -> Self {
         Self { text, delimiter, at: 0 }
     }
 

@@ -1,0 +1,26 @@
+//! Comma-separated values with a header.
+
+use super::tables;
+use crate::datasets::format::{FormatMeta, Importer};
+use crate::datasets::import::{ImportError, Sink};
+
+pub(super) struct Csv;
+
+const DELIMITER: char = ',';
+
+impl Importer for Csv {
+    fn meta(&self) -> &'static FormatMeta {
+        &FormatMeta {
+            name: "csv",
+            description: "Comma-separated values. The first row names the fields; lines that start with `#` above it are skipped.",
+        }
+    }
+
+    fn recognises(&self, text: &str) -> u8 {
+        tables::recognises(text, DELIMITER)
+    }
+
+    fn read(&self, text: &str, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+        tables::read(text, DELIMITER, self.meta().name, sink)
+    }
+}

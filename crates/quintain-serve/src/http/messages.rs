@@ -1,0 +1,109 @@
+//! Looks at the messages of streamable HTTP before rmcp does: size, shape, session, scope.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
+use serde_json::Value;
+
+use super::answers::{insufficient_scope, unknown_session};
+use super::call_scope::missing_scope;
+use super::sse;
+use super::state::HttpState;
+use crate::principal::Principal;
+use crate::server::{Checked, check_message, with_task_capability};
+
+const SESSION: &str = "mcp-session-id";
+
+pub(super) async fn layer(
+    State(state): State<Arc<HttpState>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Some(principal) = request.extensions().get::<Principal>().cloned() else {
+        return StatusCode::UNAUTHORIZED.into_response();
+    };
+    let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    if let Some(session) = &session
+        && !state.is_bound(session, &principal.owner)
+    {
+        return unknown_session();
+    }
+    let is_delete = *request.method() == Method::DELETE;
+    // The older transport checks its messages itself.
+    if *request.method() != Method::POST || sse::session_id(&request).is_some() {
+        let mut response = next.run(request).await;
+        if is_delete && let Some(session) = &session {
+            state.forget(session);
+            // The session is gone at once; clients report 202 as a failure.
+            if response.status() == StatusCode::ACCEPTED {
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
+        }
+        return response;
+    }
+    let (mut parts, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, state.settings().max_body_size).await else {
+        return (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large").into_response();
+    };
+    let checked = match check_message(&body) {
+        Checked::Pass(passed) => passed,
+        Checked::Ignore => return StatusCode::ACCEPTED.into_response(),
+        Checked::Answer(answer) => {
+            let code = answer["error"]["code"].as_i64();
+            let status =
+                if code == Some(-32602) { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+            return (status, Json(answer)).into_response();
+        }
+    };
+    let message: Value = serde_json::from_slice(&checked).unwrap_or_default();
+    if let Some(scope) = missing_scope(&state, &principal, &message) {
+        return insufficient_scope(state.verifier.base_url(), &scope);
+    }
+    let is_greeting = message.get("method").and_then(Value::as_str) == Some("initialize");
+    let checked = checked.into_owned();
+    parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(checked.len()));
+    let response = next.run(Request::from_parts(parts, Body::from(checked))).await;
+    if !is_greeting {
+        return response;
+    }
+    if let Some(session) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
+        state.bind(session, &principal.owner);
+    }
+    with_tasks(response)
+}
+
+/// Adds the tasks of 2025-11-25 to the greeting, which rmcp sends as an event.
+fn with_tasks(mut response: Response) -> Response {
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.map(|body| {
+        let chunks = body.into_data_stream().map(|chunk| chunk.map(rewritten));
+        Body::from_stream(chunks)
+    })
+}
+
+fn rewritten(chunk: Bytes) -> Bytes {
+    let Ok(text) = std::str::from_utf8(&chunk) else { return chunk };
+    if !text.contains("\"serverInfo\"") {
+        return chunk;
+    }
+    let line = |line: &str| {
+        let (prefix, data) = match line.strip_prefix("data:") {
+            Some(data) => ("data: ", data),
+            None => ("", line),
+        };
+        match serde_json::from_str::<Value>(data.trim()) {
+            Ok(mut message) if message.is_object() => {
+                with_task_capability(&mut message);
+                format!("{prefix}{message}")
+            }
+            _ => line.to_owned(),
+        }
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n").into()
+}

@@ -1,0 +1,121 @@
+//! A connection that carries one message per line or event: stdio and HTTP+SSE. Messages are checked before rmcp sees them,
+//! and the end of the input waits for the answers that are still due.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, ServerJsonRpcMessage, ServerResult};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use super::envelope::{Checked, check};
+use super::info::with_task_capability;
+
+/// How long answers may take after the end of the input.
+const LONGEST_FAREWELL: Duration = Duration::from_secs(5);
+
+/// The two directions of a connection.
+pub struct MessageChannel {
+    incoming: mpsc::Receiver<Vec<u8>>,
+    outgoing: mpsc::Sender<String>,
+    /// Requests without an answer so far.
+    due: watch::Sender<usize>,
+}
+
+impl MessageChannel {
+    pub fn new(incoming: mpsc::Receiver<Vec<u8>>, outgoing: mpsc::Sender<String>) -> Self {
+        Self { incoming, outgoing, due: watch::Sender::new(0) }
+    }
+
+    /// Waits until every request is answered, but not for long.
+    async fn settle(&self) {
+        let mut due = self.due.subscribe();
+        let settled = due.wait_for(|due| *due == 0);
+        let _ = tokio::time::timeout(LONGEST_FAREWELL, settled).await;
+    }
+
+    async fn answer(&self, answer: Value) {
+        let _ = self.outgoing.send(answer.to_string()).await;
+    }
+}
+
+impl Transport<RoleServer> for MessageChannel {
+    type Error = Infallible;
+
+    fn send(
+        &mut self,
+        item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
+        let outgoing = self.outgoing.clone();
+        let due = self.due.clone();
+        async move {
+            let is_answer =
+                matches!(&item, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
+            if let Some(text) = text_of(&item) {
+                // Without a reader nobody misses the message.
+                let _ = outgoing.send(text).await;
+            }
+            if is_answer {
+                due.send_modify(|due| *due = due.saturating_sub(1));
+            }
+            Ok(())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let Some(bytes) = self.incoming.recv().await else {
+                self.settle().await;
+                return None;
+            };
+            if bytes.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let passed = match check(&bytes) {
+                Checked::Pass(passed) => passed,
+                Checked::Answer(answer) => {
+                    self.answer(answer).await;
+                    continue;
+                }
+                Checked::Ignore => continue,
+            };
+            match serde_json::from_slice::<ClientJsonRpcMessage>(&passed) {
+                Ok(message) => {
+                    if matches!(message, ClientJsonRpcMessage::Request(_)) {
+                        self.due.send_modify(|due| *due += 1);
+                    }
+                    return Some(message);
+                }
+                Err(error) => {
+                    let wrong =
+                        ErrorData::invalid_request(format!("Invalid Request: {error}"), None);
+                    let answer = ServerJsonRpcMessage::error(wrong, None);
+                    if let Some(text) = text_of(&answer) {
+                        let _ = self.outgoing.send(text).await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Infallible> {
+        self.incoming.close();
+        Ok(())
+    }
+}
+
+fn text_of(message: &ServerJsonRpcMessage) -> Option<String> {
+    let is_greeting = matches!(message, ServerJsonRpcMessage::Response(response)
+        if matches!(response.result, ServerResult::InitializeResult(_)));
+    let text = if is_greeting {
+        serde_json::to_value(message).map(|mut value| {
+            with_task_capability(&mut value);
+            value.to_string()
+        })
+    } else {
+        serde_json::to_string(message)
+    };
+    text.inspect_err(|error| tracing::error!(%error, "cannot write a message")).ok()
+}

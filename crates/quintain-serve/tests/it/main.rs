@@ -1,0 +1,9 @@
+//! The tools, called in process through a host that answers as a test wants.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod hostile;
+mod journey;
+mod registry;
+mod resources;
+mod support;
