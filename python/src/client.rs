@@ -39,7 +39,8 @@ impl Client {
         let params: Map<String, Value> = serde_json::from_str(params)
             .map_err(|error| SuiteError::new_err(format!("params: {error}")))?;
         self.with(py, |State { runtime, sessions }| {
-            let link = sessions.link(None).map_err(|error| TargetError::new_err(error.to_string()))?;
+            let link =
+                sessions.link(None).map_err(|error| TargetError::new_err(error.to_string()))?;
             let exchange = runtime.block_on(link.exchange(method, params));
             answer(exchange.outcome).map(|answer| answer.to_string())
         })
@@ -95,7 +96,9 @@ fn open(request: &TargetRequest) -> PyResult<State> {
 /// What the server answered. Anything else is an error of the target.
 fn answer(outcome: Outcome) -> PyResult<Value> {
     let why = match outcome {
-        Outcome::Reply(result) | Outcome::ToolError(result) => return Ok(json!({"result": result})),
+        Outcome::Reply(result) | Outcome::ToolError(result) => {
+            return Ok(json!({"result": result}));
+        }
         Outcome::RpcError { code, message, data } => {
             return Ok(json!({"error": {"code": code, "message": message, "data": data}}));
         }

@@ -82,7 +82,7 @@ pub(crate) fn grade(
                 py.check_signals()
             })?;
         }
-        Ok(sum.as_json().to_string())
+        Ok(sum.into_json().to_string())
     })
 }
 
@@ -100,7 +100,7 @@ fn grade_together(
         if asked.iter().sum::<usize>() == 0 {
             break;
         }
-        let questions = sessions.iter().flat_map(|session| session.questions());
+        let questions = sessions.iter().flat_map(GradingSession::questions);
         let mut answers = match judge {
             Some(judge) => ask(judge, questions)?,
             None => questions.map(|_| unavailable()).collect(),
@@ -128,8 +128,7 @@ fn ask<'q>(
 ) -> PyResult<Vec<Answer>> {
     let asked: Vec<Option<Value>> = questions.map(as_json).collect();
     let texts: Vec<String> = asked.iter().flatten().map(Value::to_string).collect();
-    let answers: Vec<String> =
-        Python::attach(|py| judge.call1(py, (texts,))?.extract(py).map_err(PyErr::from))?;
+    let answers: Vec<String> = Python::attach(|py| judge.call1(py, (texts,))?.extract(py))?;
     let mut answers = answers.into_iter();
     let answer = |asked: Option<Value>| match asked {
         None => Answer::Unavailable("a Python judge answers in text only".to_owned()),
@@ -175,10 +174,9 @@ impl Sum {
         self.results.push(json!(graded.trace));
     }
 
-    fn as_json(self) -> Value {
+    fn into_json(self) -> Value {
         let total = self.results.len();
-        let summary =
-            json!({"total": total, "passed": self.passed, "failed": total - self.passed});
+        let summary = json!({"total": total, "passed": self.passed, "failed": total - self.passed});
         json!({"results": self.results, "summary": summary, "selection": self.selection.report()})
     }
 }

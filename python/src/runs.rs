@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use quintain::Embedded;
-use quintain_engine::jobs::{Cancel, Notice, Refusal, RunError, RunHandle, SubmitError, Work};
+use quintain_engine::jobs::{
+    Cancel, Refusal, RequestNotice, RunError, RunHandle, SubmitError, Work,
+};
 use quintain_source::Renderer;
 use serde::Deserialize;
 use serde_json::json;
@@ -63,14 +65,20 @@ impl Run {
         };
         let mut notices = Notices::default();
         let handle = runtime.block_on(async {
-            let store = match request.stored {
-                true => Some(embedded.store().await.map_err(|error| SubmitError::from(Refusal::Store(error)))?),
-                false => None,
+            let store = if request.stored {
+                Some(
+                    embedded
+                        .store()
+                        .await
+                        .map_err(|error| SubmitError::from(Refusal::Store(error)))?,
+                )
+            } else {
+                None
             };
             let mut run = embedded.request(kind, request.work);
             run.stored = request.stored;
             run.description = request.description;
-            let mut notify = |notice: Notice<'_>| notices.add(notice);
+            let mut notify = |notice: RequestNotice<'_>| notices.add(notice);
             embedded.jobs(store).submit(run, &mut notify).await
         });
         let handle = handle.map_err(|error| notices.error(&error))?;
@@ -99,8 +107,7 @@ impl Run {
             let State { runtime, handle } = &mut *state;
             let handle = handle.as_mut()?;
             let wait = Duration::from_millis(milliseconds);
-            let event =
-                runtime.block_on(async { tokio::time::timeout(wait, handle.next()).await });
+            let event = runtime.block_on(async { tokio::time::timeout(wait, handle.next()).await });
             match event {
                 Err(_) => Some(String::new()),
                 Ok(None) => None,
@@ -119,7 +126,8 @@ impl Run {
         py.detach(|| {
             let mut state = self.lock();
             let State { runtime, handle } = &mut *state;
-            let handle = handle.take().ok_or_else(|| QuintainError::new_err("the run has ended"))?;
+            let handle =
+                handle.take().ok_or_else(|| QuintainError::new_err("the run has ended"))?;
             let outcome = runtime.block_on(handle.outcome()).map_err(|error| run_error(&error))?;
             Ok(json!({
                 "summary": outcome.summary, "unreachable": outcome.unreachable,
@@ -145,16 +153,16 @@ struct Notices {
 }
 
 impl Notices {
-    fn add(&mut self, notice: Notice<'_>) {
+    fn add(&mut self, notice: RequestNotice<'_>) {
         match notice {
-            Notice::Diagnostics(sources, diagnostics) => {
+            RequestNotice::Diagnostics(sources, diagnostics) => {
                 let text = Renderer::plain().render_all(sources, diagnostics).trim_end().to_owned();
                 let list =
                     if diagnostics.has_errors() { &mut self.errors } else { &mut self.warnings };
                 list.push(text);
             }
-            Notice::Warning(text) => self.warnings.push(text),
-            Notice::Error(what, help) => self.errors.push(with_help(what, help)),
+            RequestNotice::Warning(text) => self.warnings.push(text),
+            RequestNotice::Error(what, help) => self.errors.push(with_help(what, help)),
         }
     }
 

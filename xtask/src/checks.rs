@@ -47,6 +47,15 @@ const SERVE: &[&str] = &[
     "quintain-engine",
     "quintain-report",
 ];
+/// The Python package is a client of the engine and of the command line.
+const PYTHON: &[&str] = &[
+    "quintain",
+    "quintain-engine",
+    "quintain-evidence",
+    "quintain-grade",
+    "quintain-judge",
+    "quintain-source",
+];
 /// Rooms of the workspace and the rooms they may look into. A crate that is not listed may not exist.
 const ROOMS: &[(&str, &[&str])] = &[
     ("quintain-source", &[]),
@@ -66,6 +75,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("quintain-report", &["quintain-source", "quintain-content", "quintain-evidence"]),
     ("quintain-engine", ENGINE),
     ("quintain-serve", SERVE),
+    ("quintain-python", PYTHON),
     // The binary may use every room, which `may_depend` knows; xtask and the benches stay outside.
     ("xtask", &[]),
 ];

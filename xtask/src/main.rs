@@ -17,6 +17,7 @@ mod phrases;
 mod process;
 mod programs;
 mod promptfoo;
+mod python;
 mod stage;
 mod workspace;
 
@@ -139,6 +140,11 @@ fn test(with_peers: bool) -> Result<ExitCode> {
     };
     let variables = installed.as_ref().map(peers::Installed::variables).unwrap_or_default();
     stages.run("tests", || run_tests(&workspace, &variables));
+    if with_peers {
+        stages.run("python", || python::test(&workspace));
+    } else {
+        stages.skip("python", "--no-peers");
+    }
     match &installed {
         Some(installed) => stages
             .run("conformance", || conformance::run(&workspace, installed, &Selection::default())),
