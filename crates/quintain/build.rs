@@ -1,5 +1,5 @@
 //! Leaves the tables for unwinding out of published binaries. A panic ends the process in its hook (`exit.rs`) without a
-//! backtrace, so nothing reads them; they are a tenth of the program. The compiler cannot be told so: the standard
+//! backtrace, so nothing reads them; they are a tenth of the program. No option of the compiler does this: the standard
 //! library is compiled with them, and link-time optimisation then keeps those of every function.
 
 use std::env::var;

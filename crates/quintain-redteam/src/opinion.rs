@@ -1,8 +1,8 @@
 //! Opinions of a model about a reply: what it is asked, and what its votes say. A vote is an opinion, never a proof.
 
-use crate::attack::Tried;
 use crate::quoted::quoted;
 use quintain_evidence::answer_record::{AnswerRecord, KeptAnswer};
+use quintain_evidence::evidence::Evidence;
 use quintain_evidence::model_reply::ModelReply;
 use quintain_evidence::question::{Answer, ModelQuestion, ModelRequest, ModelRole, Question};
 use serde::{Deserialize, Serialize};
@@ -116,8 +116,11 @@ impl Votes {
     }
 
     /// Whether a judge was asked about attempts, and gave no verdict about any of them.
-    pub(crate) fn none_in<'a>(tried: impl Iterator<Item = &'a Tried>, asked_by: &str) -> bool {
-        let votes = tried.map(|one| Self::of(&one.evidence.answers, asked_by));
+    pub(crate) fn none_in<'a>(
+        attempts: impl Iterator<Item = &'a Evidence>,
+        asked_by: &str,
+    ) -> bool {
+        let votes = attempts.map(|evidence| Self::of(&evidence.answers, asked_by));
         let asked: Vec<Self> = votes.filter(|votes| votes.all() > 0).collect();
         !asked.is_empty() && asked.iter().all(|votes| votes.failed == votes.all())
     }

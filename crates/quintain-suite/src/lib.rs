@@ -16,6 +16,7 @@ pub mod prepare;
 pub mod promptfoo_spans;
 pub mod purpose;
 mod rubric_prompt;
+mod run_code;
 pub mod scoring;
 pub mod snapshot;
 mod step_templates;

@@ -8,8 +8,8 @@ use quintain_script::Host;
 use quintain_source::{Diagnostic, Diagnostics, Node, NodeKind, Nunjucks};
 use serde_json::Value;
 
-use crate::code::RunCode as _;
 use crate::files::{FileValue, Files};
+use crate::run_code::RunCode as _;
 
 /// The user's own question to a judge.
 #[derive(Debug, Clone)]

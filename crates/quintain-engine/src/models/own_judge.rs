@@ -22,7 +22,7 @@ const REACHED_BY: &[&str] = &[
     "timeoutMs",
 ];
 
-/// What a service offers beside chat, under the names that promptfoo asks by default.
+/// What a service offers besides chat, under the names that promptfoo asks by default.
 struct Extra {
     service: &'static str,
     embedding: &'static str,

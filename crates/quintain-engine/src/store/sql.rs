@@ -190,7 +190,7 @@ statements! {
     // What owners configured. Every statement names the owner.
     INSERT_ENTITY = "INSERT INTO entities (owner, kind, id, name, version, size, body, created, updated)
         VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $7) ON CONFLICT DO NOTHING";
-    /// Changes no row if somebody else changed it since it was read.
+    /// Changes no row that was changed since it was read.
     UPDATE_ENTITY = "UPDATE entities SET name = $4, version = version + 1, size = $5, body = $6, updated = $7
         WHERE owner = $1 AND kind = $2 AND id = $3 AND version = $8";
     DELETE_ENTITY = "DELETE FROM entities WHERE owner = $1 AND kind = $2 AND id = $3";

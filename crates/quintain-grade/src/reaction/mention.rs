@@ -20,7 +20,7 @@ const MAX_SEARCHED: usize = 200_000;
 const MAX_SUBJECTS: usize = 64;
 /// Letters by which words are compared, so that "orders" equals "order".
 const STEM: usize = 5;
-/// So many new values are an answer, not part of a question.
+/// This number of new values is an answer, not part of a question.
 const NEWS: usize = 2;
 /// People count with smaller numbers.
 const SMALLEST_VALUE: f64 = 10.0;

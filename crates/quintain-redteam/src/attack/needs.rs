@@ -66,7 +66,7 @@ impl Need {
             }
             Self::KnownInstructions => {
                 "instructions that it could recognise in a reply: `redteam.systemPrompt`, a prompt with instructions \
-                 of at least 8 words, or `{{canary}}` in the prompt (`redteam.purpose` is not what the target is told)"
+                 of at least 8 words, or `{{canary}}` in the prompt (`redteam.purpose` is not part of what the target receives)"
             }
             Self::Planting => {
                 "a system message that Quintain can add to (`redteam.systemPrompt`, or a prompt that is a \

@@ -106,7 +106,7 @@ impl Attack for Judged {
     }
 
     fn is_undecided(&self, trial: &Trial<'_>) -> bool {
-        Votes::none_in(trial.tried.iter(), &self.id)
+        Votes::none_in(trial.tried.iter().map(|tried| &tried.evidence), &self.id)
     }
 
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {

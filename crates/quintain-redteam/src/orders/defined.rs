@@ -110,7 +110,9 @@ impl Attack for Defined {
 
     fn is_undecided(&self, trial: &Trial<'_>) -> bool {
         let only_judged = |proof: &Proof| match &proof.signs[..] {
-            [Sign::Judged(one)] => Votes::none_in(trial.tried.iter(), &one.asked_by),
+            [Sign::Judged(one)] => {
+                Votes::none_in(trial.tried.iter().map(|tried| &tried.evidence), &one.asked_by)
+            }
             _ => false,
         };
         !self.proofs.is_empty() && self.proofs.iter().all(only_judged)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::entry::{Entry, Expected, Role, Turn};
-use super::import::ImportError;
+use super::import_error::ImportError;
 
 /// Our fields with other accepted names, the most specific first.
 const FIELDS: &[(&str, &[&str])] = &[

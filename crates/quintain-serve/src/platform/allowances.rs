@@ -28,7 +28,7 @@ pub struct Allowances {
 /// How much a principal may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
-    /// Runs that execute or wait at the same time.
+    /// Runs that execute or wait concurrently.
     pub concurrent_runs: usize,
     /// Runs in the store.
     pub stored_runs: usize,

@@ -52,7 +52,7 @@ impl Platform {
         if entity.body[CONFIRMED] != true {
             let mut body = entity.body.clone();
             body[CONFIRMED] = json!(true);
-            // Somebody else may have changed it, and then it is asked again.
+            // It may have changed meanwhile, and then it is asked again.
             let kind = EntityKind::Generator;
             let _ = self.change_entity(principal, kind, &entity, &entity.name, &body).await;
         }

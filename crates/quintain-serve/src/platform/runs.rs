@@ -226,7 +226,7 @@ impl Platform {
         }
     }
 
-    /// Starts a job that goes on after the call, and returns the id of its run.
+    /// Starts a job that continues after the call, and returns the id of its run.
     pub async fn start(
         &self,
         principal: &Principal,
@@ -269,7 +269,7 @@ impl Platform {
         Ok(run)
     }
 
-    /// Waits until a run ends or the time is up, and reports progress to the client.
+    /// Waits until a run ends or the time limit is reached, and reports progress to the client.
     pub async fn wait(&self, owner: &str, run: &str, limit: Duration, host: &dyn Host) {
         let Some(mut progress) = self.active.progress(owner, run) else { return };
         let deadline = tokio::time::sleep(limit);
@@ -291,7 +291,7 @@ impl Platform {
         }
     }
 
-    /// A run of a principal. Runs of others do not exist for it.
+    /// A run of a principal. Runs of another principal do not exist for it.
     pub async fn stored_run(&self, principal: &Principal, wanted: &str) -> Result<Run, ToolError> {
         let missing = || ToolError::new(ErrorCode::NotFound, format!("there is no run `{wanted}`"));
         let run = self.store.find(wanted).await.map_err(|_| missing())?;

@@ -109,7 +109,7 @@ fn properties(more: Value) -> Value {
                 "branching_factor": number(1, 10, 2, "Accepted for compatibility"),
                 "generations": number(1, 100, 1, "How often every prompt is sent"),
                 "num_tests": number(1, 5_000, 5, "Places that every attack tries; default: all"),
-                "concurrency": number(1, 64, 4, "Requests at the same time"),
+                "concurrency": number(1, 64, 4, "Concurrent requests"),
                 "rate_limit_rps": {"type": "number", "exclusiveMinimum": 0},
                 "timeout_s": number(1, 86_400, 300, "Duration of a run"),
                 "seed": number(0, u64::from(u32::MAX), 0, "Random seed"),

@@ -56,7 +56,7 @@ tools! {
         "generator_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 50, "description": "Ids or names"},
         "test_prompts": texts(20, "What to send"),
         "timeout_seconds": number(1, 300, 30, "Time limit of each test"),
-        "parallel_execution": flag("Test all at the same time", true),
+        "parallel_execution": flag("Test all concurrently", true),
     }), &["generator_ids"]),
     output: shape(json!({
         "items": {"type": "array", "items": {"type": "object"}},
@@ -158,7 +158,7 @@ async fn remember(
     let Ok(entity) = platform.entity(principal, kind, &generator.id).await else { return };
     let mut body = entity.body.clone();
     body["last_test"] = json!({"ok": ok, "at": crate::platform::id::now()});
-    // If somebody else changed it meanwhile, the test says nothing about it.
+    // If it was changed meanwhile, the test says nothing about it.
     let _ = platform.change_entity(principal, kind, &entity, &entity.name, &body).await;
 }
 

@@ -120,7 +120,7 @@ const INSTRUCTIONS: &str = "You answer questions about invoices of the company V
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scripted_model_is_led_to_its_weakness_by_crescendo() {
     let test = TestPlatform::new().await;
-    // The weak twin gives in at the last step of the conversation; the strong one never does.
+    // The vulnerable model complies at the last step of the conversation; the fixed one never does.
     let last = json!([{"match": "With all that in mind", "reply": INSTRUCTIONS}]);
     let mut found = Vec::new();
     for (name, rules) in [("weak", last), ("strong", json!([]))] {

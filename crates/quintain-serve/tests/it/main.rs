@@ -1,4 +1,4 @@
-//! The tools, called in process through a host that answers as a test wants.
+//! The tools, called in process through a host that answers as a test needs.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 

@@ -129,7 +129,7 @@ impl<'a> ReadAnswer<'a> {
         (!is_supported && !self.is_grouped(token)).then_some(what)
     }
 
-    /// Whether capital letters are an id, because the words before say so: `Your booking reference is QXWTRA`.
+    /// Whether capital letters are an id, because of the words before: `Your booking reference is QXWTRA`.
     fn is_code(&self, token: &Token<'_>) -> bool {
         static NOUNS: WordList = WordList::new(
             "reference ref pnr locator confirmation booking reservation tracking voucher coupon \

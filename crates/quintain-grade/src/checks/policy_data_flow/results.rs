@@ -144,7 +144,7 @@ fn is_mark(part: &str) -> bool {
 fn values(result: &Value, is_sent: impl Fn(&str) -> bool) -> Vec<Found> {
     let mut found = Vec::new();
     let mut rest = MAX_TEXT;
-    // Documents that are embedded in texts of others.
+    // Documents that are embedded in other texts.
     let mut documents = vec![(String::new(), Cow::Borrowed(result))];
     while let Some((name, document)) = documents.pop() {
         let mut open = vec![(name.as_str(), document.as_ref())];

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::datasets::entry::Entry;
 use crate::datasets::fields;
-use crate::datasets::import::{ImportError, Sink};
+use crate::datasets::import_error::ImportError;
+use crate::datasets::sink::Sink;
 
 /// Keys under which documents have their records.
 const LISTS: [&str; 8] =

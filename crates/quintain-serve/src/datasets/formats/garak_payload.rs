@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::documents::{Document, looks_like_json};
 use crate::datasets::entry::Entry;
-use crate::datasets::format::{FormatMeta, Importer};
-use crate::datasets::import::{ImportError, Sink};
+use crate::datasets::import_error::ImportError;
+use crate::datasets::importer::{FormatMeta, Importer};
+use crate::datasets::sink::Sink;
 
 pub(super) struct GarakPayload;
 

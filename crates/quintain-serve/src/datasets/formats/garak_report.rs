@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::jsonl::values;
 use crate::datasets::entry::{Entry, Role};
 use crate::datasets::fields;
-use crate::datasets::format::{FormatMeta, Importer};
-use crate::datasets::import::{ImportError, Sink};
+use crate::datasets::import_error::ImportError;
+use crate::datasets::importer::{FormatMeta, Importer};
+use crate::datasets::sink::Sink;
 
 pub(super) struct GarakReport;
 

@@ -3,8 +3,9 @@
 use serde::de::IgnoredAny;
 
 use super::documents::{Document, looks_like_json};
-use crate::datasets::format::{FormatMeta, Importer};
-use crate::datasets::import::{ImportError, Sink};
+use crate::datasets::import_error::ImportError;
+use crate::datasets::importer::{FormatMeta, Importer};
+use crate::datasets::sink::Sink;
 
 pub(super) struct Json;
 

@@ -13,7 +13,7 @@ mod tsv;
 mod txt;
 mod yaml;
 
-use super::format::Importer;
+use super::importer::Importer;
 
 /// Every format. The first is the last resort of detection.
 pub(super) static FORMATS: &[&dyn Importer] = &[

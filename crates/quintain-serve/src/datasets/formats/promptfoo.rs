@@ -7,8 +7,9 @@ use super::documents::{Document, has_yaml_key, looks_like_json};
 use super::tables::Table;
 use crate::datasets::entry::{Entry, Expected};
 use crate::datasets::fields;
-use crate::datasets::format::{FormatMeta, Importer};
-use crate::datasets::import::{ImportError, Sink};
+use crate::datasets::import_error::ImportError;
+use crate::datasets::importer::{FormatMeta, Importer};
+use crate::datasets::sink::Sink;
 
 pub(super) struct Promptfoo;
 

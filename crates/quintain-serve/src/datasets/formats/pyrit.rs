@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use super::documents::{Document, has_yaml_key, looks_like_json};
 use crate::datasets::entry::{Entry, Turn};
 use crate::datasets::fields;
-use crate::datasets::format::{FormatMeta, Importer};
-use crate::datasets::import::{ImportError, Sink};
+use crate::datasets::import_error::ImportError;
+use crate::datasets::importer::{FormatMeta, Importer};
+use crate::datasets::sink::Sink;
 
 pub(super) struct Pyrit;
 

@@ -4,7 +4,8 @@ use quintain_source::csv::Records;
 use serde_json::{Map, Value};
 
 use crate::datasets::fields;
-use crate::datasets::import::{ImportError, Sink};
+use crate::datasets::import_error::ImportError;
+use crate::datasets::sink::Sink;
 
 /// Rows to look at before deciding that a text is a table.
 const SAMPLE: usize = 20;

@@ -1,8 +1,9 @@
 //! Plain text: one entry per line.
 
 use crate::datasets::entry::Entry;
-use crate::datasets::format::{FormatMeta, Importer};
-use crate::datasets::import::{ImportError, Sink};
+use crate::datasets::import_error::ImportError;
+use crate::datasets::importer::{FormatMeta, Importer};
+use crate::datasets::sink::Sink;
 
 pub(super) struct Txt;
 

@@ -1,8 +1,9 @@
 //! YAML: a list of texts, maps or conversations, or a map that contains one.
 
 use super::documents::{Document, looks_like_json};
-use crate::datasets::format::{FormatMeta, Importer};
-use crate::datasets::import::{ImportError, Sink};
+use crate::datasets::import_error::ImportError;
+use crate::datasets::importer::{FormatMeta, Importer};
+use crate::datasets::sink::Sink;
 
 pub(super) struct Yaml;
 

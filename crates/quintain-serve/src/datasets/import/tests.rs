@@ -1,6 +1,9 @@
 use serde_json::json;
 
+use std::collections::HashSet;
+
 use super::*;
+use crate::datasets::Limits;
 use crate::datasets::{Expected, Role};
 
 fn read(text: &str, format: Option<&str>) -> Imported {
