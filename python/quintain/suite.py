@@ -44,7 +44,7 @@ class CaseResult:
             lines.append(f"  {self.error}")
         for component in (self.raw.get("grade") or {}).get("components", []):
             verdict = component.get("verdict", {})
-            if not verdict.get("pass", True):
+            if verdict.get("status") != "pass":
                 kind = (component.get("assertion") or {}).get("type", "assertion")
                 place = component.get("place")
                 where = f" ({place['file']}:{place['line']})" if isinstance(place, dict) and "line" in place else ""

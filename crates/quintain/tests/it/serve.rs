@@ -9,8 +9,9 @@ use libtest_mimic::{Failed, Trial};
 use crate::run::repository;
 
 /// A script, and the variable that names the environment it needs.
-const SCRIPTS: [(&str, Option<&str>); 5] = [
+const SCRIPTS: [(&str, Option<&str>); 6] = [
     ("protocol.py", None),
+    ("seed.py", None),
     ("attacks.py", None),
     ("sdk_classic.py", Some("QUINTAIN_PEER_PYTHON_CLASSIC")),
     ("sdk_modern.py", Some("QUINTAIN_PEER_PYTHON_MODERN")),
