@@ -28,16 +28,19 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Note> {
     copy(&workspace.root.join("python/quintain"), &package.join("quintain")).map_err(failed)?;
     fs::copy(built, package.join("quintain").join(IMPORTED)).map_err(failed)?;
     let python = home.join("bin/python");
-    let run = |arguments: &[&str]| {
+    // Python searches the working directory first, so it must not be the folder of the sources.
+    let run = |folder: &Path, arguments: &[&str]| {
         let mut command = Command::new(&python);
-        command.args(arguments).current_dir(workspace.root.join("python"));
+        command.args(arguments).current_dir(folder);
         command.env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1");
         process::stream(&mut command)
     };
+    let sources = workspace.root.join("python");
+    let tests = sources.join("tests").to_string_lossy().into_owned();
     let plugin = "quintain.pytest_plugin";
-    run(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", plugin, "tests"])?;
-    let cache = workspace.target.join("mypy");
-    run(&["-m", "mypy", "--strict", "--cache-dir", &cache.to_string_lossy(), "quintain"])?;
+    run(&package, &["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", plugin, &tests])?;
+    let cache = workspace.target.join("mypy").to_string_lossy().into_owned();
+    run(&sources, &["-m", "mypy", "--strict", "--cache-dir", &cache, "quintain"])?;
     Ok(None)
 }
 
