@@ -42,6 +42,7 @@ Usage: cargo xtask COMMAND
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
+  python                test the Python package with the library of the last debug build
   bench [wire|eval|grade|judge|store|build] [OPTION...]
                         measure the client, whole suites, grading, judges, stored runs and a cold build; writes
                         bench/RESULTS.md
@@ -84,6 +85,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
                 conformance::run(workspace, &installed, &selection)
             })
         }
+        ["python"] => one("python", python::test),
         ["bench", rest @ ..] => one("bench", |workspace| outside::bench(workspace, rest)),
         ["fuzz"] => one("fuzz", |workspace| outside::fuzz(workspace, 60)),
         ["fuzz", seconds] => {
