@@ -26,7 +26,8 @@ pub(crate) use suite_code::{CodeError, Purpose};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskMode {
-    /// Questions without an answer, and those that failed or whose answer could not be used. Files are read again.
+    /// Questions without an answer, and those that failed. Files are read again. An answer that is marked as unusable is
+    /// dropped here, too; `rejudge` was seen to repeat such an answer all the same.
     #[default]
     Missing,
     /// No questions. A check without an answer ends in an error.
