@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Result, module_graph, stage::Note, workspace::Workspace};
+use crate::{Result, architecture, module_graph, stage::Note, workspace::Workspace};
 
 const PURE: &[&str] =
     &["quintain-source", "quintain-script", "quintain-content", "quintain-evidence"];
@@ -134,6 +134,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Note> {
         complaints.extend(source(file, &text));
     }
     complaints.extend(module_graph::check(&workspace.root, &files)?);
+    complaints.extend(architecture::check(&workspace.root, &files)?);
     if complaints.is_empty() {
         let note = format!("{} crates, {} source files", graph.packages.len(), files.len());
         println!("{note}: fine");

@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool prints")]
 
+mod architecture;
 mod checks;
 mod conformance;
 mod deepeval;
@@ -34,8 +35,8 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test [--no-peers]     everything CI runs; --no-peers leaves out what needs installed peers
-  check                 house rules (dependency direction, module cycles, file sizes, licences, leftovers), wording
-                        and documentation (generated parts, links)
+  check                 house rules (dependency direction, module cycles, file sizes, licences, leftovers, the names in
+                        ARCHITECTURE.md), wording and documentation (generated parts, links)
   extension-points      add an example of every extension point to a copy, in the files that CONTRIBUTING.md lists
   phrases               list every phrase that the style replaces, by file
   docs                  regenerate the generated parts of the documentation

@@ -26,8 +26,7 @@ pub(crate) use suite_code::{CodeError, Purpose};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskMode {
-    /// Questions without an answer, and those that failed. Files are read again. An answer that is marked as unusable is
-    /// dropped here, too; `rejudge` was seen to repeat such an answer all the same.
+    /// Questions without an answer, and those whose answer failed or was of no use. Files are read again.
     #[default]
     Missing,
     /// No questions. A check without an answer ends in an error.

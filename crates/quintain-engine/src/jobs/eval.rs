@@ -29,7 +29,7 @@ use crate::eval::{
 use crate::inquiry::AskMode;
 use crate::masked;
 use crate::secrets::learn;
-use crate::store::{Run, SuiteText};
+use crate::store::{Run, RunKind, SuiteText};
 use crate::targets::kinds;
 use crate::world::World;
 
@@ -239,6 +239,7 @@ pub(super) async fn prepare(
         if let Some(delay) = settings.delay {
             stored.insert("delay".into(), (delay.as_millis() as u64).into());
         }
+        settings.models.note_judge(&mut stored);
         let info = RunInfo {
             description: request.description.clone().or(opened.suite.description.clone()),
             config: opened.suite.config(),
@@ -294,6 +295,12 @@ pub(super) async fn prepare_rejudge(
     let consent = Consent::of_the_user();
     let redactor = &jobs.world.redactor;
     let (store, run) = jobs.stored_run(&work.run, request).await?;
+    if matches!(run.kind, RunKind::Redteam | RunKind::Replay) {
+        return Err(Refusal::usage(
+            format!("{} is a run of attacks, which have no assertions to judge", run.id),
+            "`quintain replay` sends the requests of a finding again",
+        ));
+    }
     let previous = store.info(&run).await?;
     let files = files_of(&work.suite);
     // The stored run contains masks instead of secrets, so the suite must be masked the same way before the two are
@@ -340,7 +347,8 @@ pub(super) async fn prepare_rejudge(
         ..previous
     };
     let info = masked::run(&info, redactor).into_owned();
-    let (models, _) = work.models.clone().or_suite(&opened.suite).or_targets(&opened.suite);
+    let models = work.models.clone().or_stored(&previous.options);
+    let (models, _) = models.or_suite(&opened.suite).or_targets(&opened.suite);
     let settings = Settings {
         update_snapshots: work.update_snapshots,
         write_new_snapshots: !env.contains_key("CI"),

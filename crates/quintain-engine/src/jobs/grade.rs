@@ -196,6 +196,7 @@ impl GradeWork {
         options.insert("metrics".to_owned(), json!(self.metrics));
         options.insert("calls".to_owned(), json!(self.calls));
         options.insert("failIf".to_owned(), json!(self.fail_if));
+        self.models.note_judge(&mut options);
         options
     }
 
@@ -205,6 +206,7 @@ impl GradeWork {
             metrics: stored(options, "metrics"),
             calls: stored(options, "calls"),
             fail_if: stored(options, "failIf"),
+            models: ModelSettings::default().or_stored(options),
             ..Self::default()
         }
     }

@@ -45,8 +45,7 @@ impl From<&RouterRequest> for Router {
 
 /// Whether metrics ask a judge in a run with these models.
 pub(crate) fn judge_mode(models: &ModelSettings) -> JudgeMode {
-    let has_judge = models.judge.is_some() || models.replay.is_some();
-    if has_judge { JudgeMode::Default } else { JudgeMode::None }
+    if models.has_judge() { JudgeMode::Default } else { JudgeMode::None }
 }
 
 /// Finishes the grade of a trace. The answers to what metrics ask become evidence. `name` is used if the trace has neither

@@ -8,7 +8,7 @@ use quintain_source::Span;
 use quintain_suite::check::{ModelTask, WrittenModel};
 use quintain_suite::suite::Suite;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::own_judge;
 use crate::world::World;
@@ -27,7 +27,13 @@ pub struct ModelSettings {
     /// Recorded answers as JSON lines. No model is asked for anything else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
+    /// The run that is judged again had a judge, so its answers are stored and can be used without one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub had_judge: bool,
 }
+
+/// The option of a stored run that says whether it had a judge.
+const HAD_JUDGE: &str = "hadJudge";
 
 impl ModelSettings {
     /// The same for a run that asks everything again: what is asked again does not come from the cache.
@@ -44,7 +50,27 @@ impl ModelSettings {
             adversary: self.adversary.or(other.adversary),
             no_cache: self.no_cache || other.no_cache,
             replay: self.replay.or(other.replay),
+            had_judge: self.had_judge || other.had_judge,
         }
+    }
+
+    /// Whether questions for a judge can have an answer.
+    pub(crate) fn has_judge(&self) -> bool {
+        self.judge.is_some() || self.replay.is_some() || self.had_judge
+    }
+
+    /// Adds to the options of a stored run what judging it again needs to know.
+    pub(crate) fn note_judge(&self, options: &mut Map<String, Value>) {
+        if self.has_judge() {
+            options.insert(HAD_JUDGE.to_owned(), true.into());
+        }
+    }
+
+    /// The same with what a stored run says about its judge.
+    #[must_use]
+    pub fn or_stored(self, options: &Map<String, Value>) -> Self {
+        let had_judge = options.get(HAD_JUDGE) == Some(&Value::Bool(true));
+        Self { had_judge: self.had_judge || had_judge, ..self }
     }
 
     /// The same with the judge of a suite, unless the client names one.

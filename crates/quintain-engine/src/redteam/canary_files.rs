@@ -69,7 +69,7 @@ impl PlantedFiles {
         state_dir: Option<&Path>,
         git: Option<&OsStr>,
     ) -> io::Result<Self> {
-        let mut marks = key.marks("ground");
+        let mut marks = key.marks("folder");
         let (name, text, mark) = (marks.mark(), marks.mark(), marks.mark());
         let mut journal = Journal::create(state_dir, name.as_str())?;
         for mark in [&name, &mark] {

@@ -21,23 +21,38 @@ impl Executor<'_> {
     /// Sends the messages of a conversation, each after the reply to the one before.
     pub(super) async fn converse(&self, chat: &Chat, attempt: &Attempt) -> Evidence {
         let mut evidence = Evidence::default();
-        let Some((sender, answer_sources)) = self.speaker.text() else { return evidence };
-        let session = session_of(attempt, 0);
+        let Some((sender, _)) = self.speaker.text() else { return evidence };
         let mut past = forged(chat, sender);
-        for (number, said) in chat.messages.iter().enumerate() {
-            // The budget is charged for the first message when the attempt starts.
-            if number > 0 && !self.budget.take() {
+        let session = session_of(attempt, 0);
+        // The budget is charged for the first message when the attempt starts.
+        self.say_all(chat, &chat.messages, 1, &mut past, &session, &mut evidence).await;
+        evidence
+    }
+
+    /// Sends messages one after the other, each in the conversation so far, as long as the target replies. `paid` of them
+    /// are charged already.
+    async fn say_all(
+        &self,
+        chat: &Chat,
+        messages: &[String],
+        paid: usize,
+        past: &mut Vec<PastTurn>,
+        session: &str,
+        evidence: &mut Evidence,
+    ) {
+        let Some((sender, answer_sources)) = self.speaker.text() else { return };
+        for (number, said) in messages.iter().enumerate() {
+            if number >= paid && !self.budget.take() {
                 break;
             }
             let outside = &answer_sources.external_services;
-            let exchange = sender.say(chat, &past, said, &session, outside).await;
+            let exchange = sender.say(chat, past, said, session, outside).await;
             self.charge(&exchange);
             let reply = reply(&exchange);
             evidence.exchanges.push(exchange);
             let Some(reply) = reply else { break };
             past.push(PastTurn { said: said.clone(), reply });
         }
-        evidence
     }
 
     /// Leads a conversation with the messages of a strategy until its oracle sees a hit, or the strategy ends.
@@ -83,25 +98,14 @@ impl Executor<'_> {
         attempt: &Attempt,
         evidence: &mut Evidence,
     ) {
-        let Some((sender, answer_sources)) = self.speaker.text() else { return };
         let mut past = match turns.len().checked_sub(1) {
             Some(last) => path(turns, Some(last)),
             None => Vec::new(),
         };
         let session =
             turns.last().map_or_else(|| session_of(attempt, 0), |turn| turn.session.clone());
-        for said in chat.messages.iter().skip(1) {
-            if !self.budget.take() {
-                break;
-            }
-            let outside = &answer_sources.external_services;
-            let exchange = sender.say(chat, &past, said, &session, outside).await;
-            self.charge(&exchange);
-            let reply = reply(&exchange);
-            evidence.exchanges.push(exchange);
-            let Some(reply) = reply else { break };
-            past.push(PastTurn { said: said.clone(), reply });
-        }
+        let rest = chat.messages.get(1..).unwrap_or_default();
+        self.say_all(chat, rest, 0, &mut past, &session, evidence).await;
     }
 
     /// Charges the budget for what a reply cost, and ends the run if the target does not work any more.

@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn the_file_that_a_flag_names_is_proof() {
         let hits = room().run_attack(&ArgumentInjection, |attempt| {
-            let path = format!("/ground/drop/{}", attempt.nonce).into();
+            let path = format!("/canaries/drop/{}", attempt.nonce).into();
             with(Observation::File { path, content: "commit 1".into() })
         });
         assert!(hits.len() > 6, "{}", hits.len());
@@ -360,7 +360,7 @@ mod tests {
     fn a_file_that_is_called_like_the_flag_is_none() {
         let hits = room().run_attack(&ArgumentInjection, |attempt| {
             let name = attempt.payload.as_ref().unwrap().as_str().unwrap();
-            let path = format!("/ground/root/{name}").into();
+            let path = format!("/canaries/root/{name}").into();
             with(Observation::File { path, content: String::new() })
         });
         assert!(hits.is_empty(), "{:?}", hits[0].what);
@@ -412,8 +412,8 @@ mod tests {
             .flat_map(|aim| ArgumentInjection.attempts(aim, &room.brief()))
             .map(|attempt| json!(args(&attempt)).to_string())
             .collect();
-        assert!(sent.iter().any(|sent| sent.contains(r#""flags":{"output":"/ground/drop"#)));
-        assert!(sent.iter().any(|sent| sent.contains(r#""paths":["--output=/ground/drop"#)));
+        assert!(sent.iter().any(|sent| sent.contains(r#""flags":{"output":"/canaries/drop"#)));
+        assert!(sent.iter().any(|sent| sent.contains(r#""paths":["--output=/canaries/drop"#)));
     }
 
     #[test]

@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn a_marker_is_proof_where_nothing_is_shown() {
         let hits = room().run_attack(&CodeInjection, |attempt| {
-            let path = format!("/ground/drop/{}", attempt.nonce).into();
+            let path = format!("/canaries/drop/{}", attempt.nonce).into();
             let file = Observation::File { path, content: String::new() };
             Evidence { observations: vec![file], ..answers("saved") }
         });

@@ -387,12 +387,12 @@ mod tests {
     #[test]
     fn a_marker_is_proof_at_its_own_path_only() {
         let at = |path: String| Observation::File { path: path.into(), content: String::new() };
-        let made = |attempt: &Attempt| with(at(format!("/ground/drop/{}", attempt.nonce)));
+        let made = |attempt: &Attempt| with(at(format!("/canaries/drop/{}", attempt.nonce)));
         assert!(!room().run_attack(&CommandInjection, made).is_empty());
         // A tool that writes a file of that name.
-        let named = |attempt: &Attempt| with(at(format!("/ground/root/{}", text(attempt))));
+        let named = |attempt: &Attempt| with(at(format!("/canaries/root/{}", text(attempt))));
         assert!(room().run_attack(&CommandInjection, named).is_empty());
-        let other = |_: &Attempt| with(at("/ground/drop/somethingelse".into()));
+        let other = |_: &Attempt| with(at("/canaries/drop/somethingelse".into()));
         assert!(room().run_attack(&CommandInjection, other).is_empty());
     }
 
@@ -400,7 +400,7 @@ mod tests {
     fn a_note_that_was_saved_is_no_marker() {
         let saved = |attempt: &Attempt| {
             let content = text(attempt);
-            with(Observation::File { path: "/ground/root/note.txt".into(), content })
+            with(Observation::File { path: "/canaries/root/note.txt".into(), content })
         };
         assert!(room().run_attack(&CommandInjection, saved).is_empty());
     }

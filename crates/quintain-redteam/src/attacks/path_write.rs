@@ -342,7 +342,7 @@ mod tests {
     fn a_file_that_appears_outside_is_proof() {
         let room = room();
         assert_eq!(writing(&room, |path| path.starts_with("../../")), ["relative"]);
-        assert_eq!(writing(&room, |path| path.starts_with("/ground")), ["absolute"]);
+        assert_eq!(writing(&room, |path| path.starts_with("/canaries")), ["absolute"]);
         assert_eq!(writing(&room, |path| path.starts_with("../data-x/")), ["sibling"]);
         assert_eq!(writing(&room, |path| path.starts_with("door/")), ["link"]);
         assert_eq!(writing(&room, |path| path == "sink"), ["link"]);
@@ -357,7 +357,7 @@ mod tests {
         assert!(room.run_attack(&PathWrite, |_| Evidence::default()).is_empty());
         let other = |_: &Attempt| {
             let mut evidence = answers("ok");
-            let (path, content) = ("/ground/drop/x".into(), "y".to_owned());
+            let (path, content) = ("/canaries/drop/x".into(), "y".to_owned());
             evidence.observations.push(Observation::File { path, content });
             evidence
         };

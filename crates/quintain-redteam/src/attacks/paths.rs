@@ -196,15 +196,15 @@ mod tests {
 
     #[test]
     fn paths_lead_from_a_root_to_the_target() {
-        let (root, target) = (Path::new("/srv/data/files"), Path::new("/srv/ground/c.txt"));
-        assert_eq!(relative(root, target), "../../ground/c.txt");
-        assert_eq!(relative(Path::new("/a"), target), "../srv/ground/c.txt");
+        let (root, target) = (Path::new("/srv/data/files"), Path::new("/srv/canaries/c.txt"));
+        assert_eq!(relative(root, target), "../../canaries/c.txt");
+        assert_eq!(relative(Path::new("/a"), target), "../srv/canaries/c.txt");
         let forms = forms(target, &[root.to_owned()]);
         let path = |words: &str| forms.iter().find(|f| f.words == words).unwrap().path.clone();
-        assert_eq!(path("`..` after the root path"), "/srv/data/files/../../../srv/ground/c.txt");
-        assert!(path("URL-encoded").ends_with("%2e%2e%2fsrv%2fground%2fc.txt"));
+        assert_eq!(path("`..` after the root path"), "/srv/data/files/../../../srv/canaries/c.txt");
+        assert!(path("URL-encoded").ends_with("%2e%2e%2fsrv%2fcanaries%2fc.txt"));
         assert!(path("URL-encoded twice").contains("%252e%252e%252f"));
-        assert!(path("backslashes").ends_with("..\\srv\\ground\\c.txt"));
+        assert!(path("backslashes").ends_with("..\\srv\\canaries\\c.txt"));
     }
 
     #[test]

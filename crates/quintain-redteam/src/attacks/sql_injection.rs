@@ -246,7 +246,7 @@ mod tests {
         };
         assert_eq!(room().run_attack(&SqlInjection, fails).len(), 1);
         let file = |attempt: &Attempt| {
-            let path = format!("/ground/drop/{}", attempt.nonce).into();
+            let path = format!("/canaries/drop/{}", attempt.nonce).into();
             let seen = Observation::File { path, content: String::new() };
             Evidence { observations: vec![seen], ..answers("ok") }
         };

@@ -46,12 +46,12 @@ impl TestTarget {
             knowledge: Knowledge::default(),
             capabilities: Capabilities { same_host: true, ..Capabilities::default() },
             canaries: CanaryFiles {
-                root: PathBuf::from("/ground"),
-                canary: PathBuf::from("/ground/canary.txt"),
+                root: PathBuf::from("/canaries"),
+                canary: PathBuf::from("/canaries/canary.txt"),
                 canary_text: "canarycanarycanary".into(),
-                bait: PathBuf::from("/ground/bait.txt"),
+                bait: PathBuf::from("/canaries/bait.txt"),
                 bait_text: "quintain-bait-text".to_owned(),
-                drop: PathBuf::from("/ground/drop"),
+                drop: PathBuf::from("/canaries/drop"),
                 ..CanaryFiles::default()
             },
             listener: Listener { host: "127.0.0.1".into(), port: 9, loopback: true },

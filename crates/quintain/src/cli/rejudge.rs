@@ -145,7 +145,7 @@ async fn grade_again(args: &Args, run: ResumedRun, app: &App) -> Result<Exit, Cl
             metrics,
             calls,
             fail_if: fail_if.unwrap_or_default(),
-            models: ModelSettings { judge, ..ModelSettings::default() },
+            models: ModelSettings { judge, ..work.models },
             ..GradeWork::default()
         };
     }

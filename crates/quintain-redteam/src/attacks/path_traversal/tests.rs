@@ -41,8 +41,8 @@ fn faults(hits: &[Hit]) -> Vec<&'static str> {
 fn each_fix_that_is_missing_is_a_fault_of_its_own() {
     let room = room("read_file", "path", "a.txt");
     let of = |lets: fn(&str) -> bool| faults(&reading(&room, lets));
-    assert_eq!(of(|path| path.starts_with("../") && path.contains("ground")), ["relative"]);
-    assert_eq!(of(|path| path.starts_with("/ground")), ["absolute"]);
+    assert_eq!(of(|path| path.starts_with("../") && path.contains("canaries")), ["relative"]);
+    assert_eq!(of(|path| path.starts_with("/canaries")), ["absolute"]);
     assert_eq!(of(|path| path == "../data-x/canary.txt"), ["sibling"]);
     assert_eq!(of(|path| path == "link"), ["link"]);
     assert_eq!(of(|path| path.starts_with("%2e")), ["encoded"]);
@@ -98,7 +98,7 @@ fn a_listed_folder_is_proved_by_a_name_that_was_not_sent() {
     let room = room("list_directory", "path", "sub");
     let list = |attempt: &Attempt| {
         let path = attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned();
-        if path.ends_with("ground") { answers("[FILE] canary.txt") } else { refused(&path) }
+        if path.ends_with("canaries") { answers("[FILE] canary.txt") } else { refused(&path) }
     };
     assert!(faults(&room.run_attack(&PathTraversal, list)).contains(&"relative"));
     let echo = |attempt: &Attempt| answers(&attempt.payload.as_ref().unwrap().to_string());
@@ -136,7 +136,7 @@ fn an_answer_that_tells_existence_is_suspected() {
     let room = room("file_info", "path", "a.txt");
     let hits = room.run_attack(&PathTraversal, |attempt| {
         let path = attempt.payload.as_ref().unwrap().as_str().unwrap();
-        if path.ends_with("/ground/canary.txt") { answers("size 12") } else { refused(path) }
+        if path.ends_with("/canaries/canary.txt") { answers("size 12") } else { refused(path) }
     });
     assert!(!hits.is_empty());
     let suspected = quintain_evidence::finding::Confidence::Suspected;
@@ -146,7 +146,7 @@ fn an_answer_that_tells_existence_is_suspected() {
 #[test]
 fn a_canary_inside_of_a_root_proves_nothing() {
     let mut room = room("read_file", "path", "a.txt");
-    room.knowledge.roots.push("/ground".into());
+    room.knowledge.roots.push("/canaries".into());
     assert!(reading(&room, |_| true).is_empty());
 }
 
@@ -219,7 +219,7 @@ fn a_copy_is_read_where_it_went() {
     else {
         panic!("{steps:?}")
     };
-    assert!(copy.args["source_path"].as_str().unwrap().ends_with("/ground/bait.txt"));
+    assert!(copy.args["source_path"].as_str().unwrap().ends_with("/canaries/bait.txt"));
     assert_eq!((read.tool.as_str(), &read.args["path"]), ("read_file", &copy.args["destination"]));
 }
 

@@ -92,9 +92,9 @@ fn traces_outside_of_the_wire_are_proof() {
     let marker = attack("{id: x, payloads: ['$(touch {{marker}})'], proof: {file: '{{marker}}'}}");
     assert_eq!(marker.needs(), [Need::SameHost]);
     let file = |path: String| with(Observation::File { path: path.into(), content: String::new() });
-    let made = |attempt: &Attempt| file(format!("/ground/drop/{}", attempt.nonce));
+    let made = |attempt: &Attempt| file(format!("/canaries/drop/{}", attempt.nonce));
     assert_eq!(confidences(&marker, made), [Confidence::Confirmed]);
-    assert!(confidences(&marker, |_| file("/ground/drop/other".into())).is_empty());
+    assert!(confidences(&marker, |_| file("/canaries/drop/other".into())).is_empty());
     let flag = attack(
         "{id: x, payloads: ['--output={{marker}}'], proof: {program: 'g*', argument: '--output=*'}}",
     );

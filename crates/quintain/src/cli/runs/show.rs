@@ -1,6 +1,8 @@
 //! `quintain runs show`
 
-use quintain_engine::store::{AnswerLine, AnswerTotal, Store, StoreError};
+use quintain_engine::store::{
+    AnswerLine, AnswerTotal, LOCAL_OWNER, Run, RunState, Store, StoreError,
+};
 use quintain_evidence::event::Event;
 use quintain_evidence::result::CaseStatus;
 use quintain_report::{Options, StoredRun};
@@ -8,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::lines;
 use crate::cli::App;
+use crate::cli::job::jobs;
 use crate::cli::reports::{Feed, options};
 use crate::console::Tone;
 use crate::exit::Exit;
@@ -29,6 +32,9 @@ pub(super) struct Args {
     /// Print who answered the questions of checks and attacks, how long it took and what it cost, as JSON
     #[arg(long, conflicts_with_all = ["case", "failures"])]
     answers: bool,
+    /// Follow a run that another process executes: print its results so far, then the next ones until it ends
+    #[arg(long, conflicts_with_all = ["case", "answers"])]
+    follow: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -81,15 +87,39 @@ pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, S
         Event::Case(case) => !args.failures || case.status != CaseStatus::Passed,
         _ => true,
     };
-    store
-        .replay(&run, |event| {
-            if wanted(&event) {
-                feed.unmasked(event);
-            }
-        })
-        .await?;
+    let show = |event: Event| {
+        if wanted(&event) {
+            feed.unmasked(event);
+        }
+    };
+    let mut exit = Exit::Passed;
+    if args.follow && matches!(run.state, RunState::Running | RunState::Queued) {
+        exit = follow(&run, store, app, show).await?;
+    } else {
+        store.replay(&run, show).await?;
+    }
     feed.finish(&app.console);
-    Ok(Exit::Passed)
+    Ok(exit)
+}
+
+/// Passes on the stored events of a run, then those that its process adds, until it ends. Ctrl-C ends only this command.
+async fn follow(
+    run: &Run,
+    store: &Store,
+    app: &App,
+    mut show: impl FnMut(Event),
+) -> Result<Exit, StoreError> {
+    let mut listener = jobs(app, Some(store.clone())).listen(&run.id, 0, LOCAL_OWNER);
+    let mut stop = app.stop.clone();
+    loop {
+        tokio::select! {
+            event = listener.next() => match event? {
+                Some(event) => show(event.event),
+                None => return Ok(Exit::Passed),
+            },
+            Ok(_) = stop.wait_for(|stopped| *stopped) => return Ok(Exit::Interrupted),
+        }
+    }
 }
 
 fn answer(line: &AnswerLine) -> Value {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
+use serde_json::json;
 
 use super::endpoint::{Endpoint, Reply};
 use super::{ensure, eval, folder};
@@ -22,6 +23,8 @@ pub(super) fn trials() -> Vec<Trial> {
         Trial::test("models::answers_are_cached_and_errors_are_not", cached),
         Trial::test("models::keys_are_in_no_artefact", keys),
         Trial::test("models::a_reply_without_a_verdict_is_asked_for_again", unusable),
+        Trial::test("models::judging_again_asks_only_what_was_of_no_use", judged_again),
+        Trial::test("models::judging_again_needs_no_judge", judged_without_judge),
         Trial::test("models::every_repetition_asks_the_judge", repeated),
         Trial::test("models::all_errors_of_a_test_are_shown", all_errors),
         Trial::test("models::models_that_cannot_be_reached_make_a_run_incomplete", unreachable),
@@ -292,6 +295,51 @@ fn unusable() -> Result<(), Failed> {
         let (output, _) = eval(folder.path(), &suite, &[])?;
         ensure(output.status.code() == Some(0), &output)?;
         ensure(endpoint.seen().len() == 3, "a usable answer is cached")?;
+    }
+    Ok(())
+}
+
+/// The first reply is no verdict: judging again asks once more, and then never.
+fn judged_again() -> Result<(), Failed> {
+    let replies = ["I think so", r#"{"pass": true, "score": 1, "reason": "kind"}"#];
+    let endpoint = Endpoint::start(replies.map(Reply::text).to_vec())?;
+    let folder = folder()?;
+    let (output, _) = eval(folder.path(), &echo(&rubric(&endpoint)), &["--no-cache"])?;
+    ensure(output.status.code() == Some(100) && endpoint.seen().len() == 1, &output)?;
+    for _ in 0..2 {
+        let args = ["rejudge", "latest", "--no-cache"];
+        let output = crate::budgets::quintain(folder.path(), &args).output()?;
+        ensure(output.status.code() == Some(0), &output)?;
+        ensure(endpoint.seen().len() == 2, "a usable answer is asked for once")?;
+    }
+    Ok(())
+}
+
+/// The answers of a judge that only the command line named are used without it, also for metrics.
+fn judged_without_judge() -> Result<(), Failed> {
+    let endpoint = Endpoint::start(vec![Reply::text(r#"{"opinions": []}"#)])?;
+    let folder = folder()?;
+    let place = folder.path();
+    let config = json!({"apiBaseUrl": endpoint.url(), "apiKey": KEY});
+    let judge = json!({"id": "openai:chat:j", "config": config}).to_string();
+    fs::write(place.join("cases.json"), r#"[{"input": "hello", "actual_output": "hi there"}]"#)?;
+    let suite = "targets: [echo]\nprompts: ['Say hello']\nmetrics: [{type: bias}]\n";
+    fs::write(place.join("suite.yaml"), suite)?;
+    let runs: [&[&str]; 2] = [
+        &["eval", "-c", "suite.yaml", "--judge", &judge],
+        &["grade", "cases.json", "--metrics", "bias", "--judge", &judge],
+    ];
+    for args in runs {
+        let output = crate::budgets::quintain(place, args).output()?;
+        ensure(output.status.code() == Some(0), &output)?;
+        let asked = endpoint.seen().len();
+        ensure(asked > 0, "the judge was asked")?;
+        // The last one judges what was judged again.
+        for args in [&["rejudge", "latest"][..], &["rejudge", "latest", "--offline"]] {
+            let output = crate::budgets::quintain(place, args).output()?;
+            ensure(output.status.code() == Some(0), &output)?;
+        }
+        ensure(endpoint.seen().len() == asked, "nothing is asked again")?;
     }
     Ok(())
 }
