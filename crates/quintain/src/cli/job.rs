@@ -7,7 +7,7 @@ use quintain_engine::jobs::{
 use quintain_engine::masked::MaskedEvent;
 use quintain_engine::store::Store;
 
-use super::{App, runs, suite};
+use super::{App, store, suite};
 use crate::exit::Exit;
 
 /// The engine with the environment of this process.
@@ -63,7 +63,7 @@ pub(super) fn refused(refusal: &Refusal, app: &App) -> (String, Exit) {
             Exit::Interrupted
         }
         Refusal::Store(error) => {
-            app.console.error(&error.to_string(), runs::help(error));
+            app.console.error(&error.to_string(), store::help(error));
             Exit::Usage
         }
     };

@@ -218,7 +218,11 @@ fn run_async(command: Command, app: &App, stop_now: &watch::Sender<bool>) -> Exi
     let exit = runtime.block_on(async {
         // These commands report their results so far when they are interrupted.
         let patient = match &command {
-            Command::Eval(_) | Command::Grade(_) | Command::Rejudge(_) | Command::Serve(_) => true,
+            Command::Eval(_)
+            | Command::Grade(_)
+            | Command::Rejudge(_)
+            | Command::Replay(_)
+            | Command::Serve(_) => true,
             Command::Demo(args) => !args.serves(),
             Command::Redteam(args) => args.is_patient(),
             _ => false,

@@ -118,12 +118,12 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
     );
     let outcome = job::follow(prepared, app, |_| {}).await;
     let outcome = outcome.map_err(|error| failed(&error, target.as_ref(), app))?;
-    if outcome.summary.interrupted {
-        app.console.err("interrupted");
-        return Err(Exit::Interrupted);
-    }
     let tried: Vec<Tried<'_>> = sought.iter().map(|finding| Tried::of(finding, &outcome)).collect();
     print_results(args, &resumed_run.run, &tried, app);
+    if outcome.summary.interrupted {
+        app.console.err("interrupted; the findings tested so far are reported");
+        return Err(Exit::Interrupted);
+    }
     let is = |wanted: fn(State) -> bool| tried.iter().any(|one| wanted(one.state));
     Ok(if is(State::is_present) {
         Exit::Failed
@@ -256,7 +256,9 @@ impl<'a> Tried<'a> {
             Some(now) if now.confidence == Confidence::Confirmed => State::Vulnerable,
             Some(_) if finding.confidence == Confidence::Suspected => State::Suspected,
             Some(_) => State::Flaky,
-            None if finding.is_listed() && !unlisted => State::Fixed,
+            None if finding.is_listed() && !unlisted && !outcome.summary.interrupted => {
+                State::Fixed
+            }
             None if was_tried(finding, &outcome.tried) => State::Fixed,
             None => State::NotAnswered,
         };

@@ -11,6 +11,12 @@ use super::App;
 pub(super) const PRIVATE: &str =
     "stored runs contain what targets returned; make the file your own and run `chmod 600` on it";
 
+/// What to do about an error of the store.
+pub(super) fn help(error: &StoreError) -> Option<&'static str> {
+    let is_name = matches!(error, StoreError::NoSuchRun { .. });
+    is_name.then_some("`quintain runs list` lists the stored runs")
+}
+
 pub(super) async fn open(app: &App) -> Result<Store, StoreError> {
     let folder = app.context.store_folder()?;
     let store = open_folder(&folder, app).await?;

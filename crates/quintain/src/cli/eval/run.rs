@@ -19,7 +19,7 @@ use super::watch::programs;
 use crate::cli::conclude::conclude;
 use crate::cli::suite::{self, CliError};
 use crate::cli::target::Given;
-use crate::cli::{App, job, runs, store};
+use crate::cli::{App, job, store};
 use crate::exit::Exit;
 
 pub(super) async fn once(args: &Args, app: &App) -> Exit {
@@ -126,7 +126,7 @@ async fn resumed_run(args: &Args, app: &App) -> Result<Option<ResumedRun>, Stopp
         let store = store::open(app).await?;
         ResumedRun::find(store, wanted, retry_errors).await
     };
-    let failed = |error: StoreError| stop(app, error.to_string(), runs::help(&error), Exit::Usage);
+    let failed = |error: StoreError| stop(app, error.to_string(), store::help(&error), Exit::Usage);
     found.await.map(Some).map_err(failed)
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
     match attempt(&args, app).await {
         Ok(exit) => exit,
         Err(error) => {
-            app.console.error(&error.to_string(), runs::help(&error));
+            app.console.error(&error.to_string(), store::help(&error));
             Exit::Usage
         }
     }

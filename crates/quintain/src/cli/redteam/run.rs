@@ -27,7 +27,7 @@ use crate::cli::model_args::ModelArgs;
 use crate::cli::reports::Show;
 use crate::cli::suite::{self, CliError};
 use crate::cli::target::{self, TargetArgs};
-use crate::cli::{App, baseline, job, runs, store};
+use crate::cli::{App, baseline, job, store};
 use crate::exit::Exit;
 
 /// Attack a target: survey, learn, attack, confirm, report
@@ -304,7 +304,7 @@ async fn resumed_run(args: &Args, app: &App) -> Result<Option<ResumedRun>, Exit>
         ResumedRun::of(store, run, false).await
     };
     let resumed_run = found.await.map_err(|error| {
-        app.console.error(&error.to_string(), runs::help(&error));
+        app.console.error(&error.to_string(), store::help(&error));
         Exit::Usage
     })?;
     let mistake = if resumed_run.run.kind != RunKind::Redteam {
@@ -350,7 +350,7 @@ pub(super) fn failed_attack(error: &RedteamError, target: Option<&McpTarget>, ap
             Exit::Unreachable
         }
         RedteamError::Store(store) => {
-            app.console.error(&store.to_string(), runs::help(store));
+            app.console.error(&store.to_string(), store::help(store));
             Exit::Usage
         }
     }

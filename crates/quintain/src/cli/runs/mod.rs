@@ -53,7 +53,7 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
 
 /// Prints an error of the store, or about the name of a run.
 pub(super) fn failed(error: &StoreError, app: &App) -> Exit {
-    app.console.error(&error.to_string(), help(error));
+    app.console.error(&error.to_string(), store::help(error));
     Exit::Usage
 }
 
@@ -68,11 +68,6 @@ pub(super) fn no_attacks(run: &Run, app: &App) {
             "`quintain runs list` lists all runs; ids of red-team runs start with `redteam-`";
         app.console.error(&format!("{id} is not a red-team run"), Some(help));
     }
-}
-
-pub(super) fn help(error: &StoreError) -> Option<&'static str> {
-    let is_name = matches!(error, StoreError::NoSuchRun { .. });
-    is_name.then_some("`quintain runs list` lists the stored runs")
 }
 
 /// A run in a list. Everything comes from columns, so that a list costs the same however large the runs are.

@@ -1,8 +1,6 @@
 //! `quintain runs show`
 
-use quintain_engine::store::{
-    AnswerLine, AnswerTotal, LOCAL_OWNER, Run, RunState, Store, StoreError,
-};
+use quintain_engine::store::{AnswerLine, AnswerTotal, LOCAL_OWNER, RunState, Store, StoreError};
 use quintain_evidence::event::Event;
 use quintain_evidence::result::CaseStatus;
 use quintain_report::{Options, StoredRun};
@@ -87,39 +85,22 @@ pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, S
         Event::Case(case) => !args.failures || case.status != CaseStatus::Passed,
         _ => true,
     };
-    let show = |event: Event| {
+    let mut show = |event: Event| {
         if wanted(&event) {
             feed.unmasked(event);
         }
     };
-    let mut exit = Exit::Passed;
     if args.follow && matches!(run.state, RunState::Running | RunState::Queued) {
-        exit = follow(&run, store, app, show).await?;
+        // The stored events first, then those that the process of the run adds.
+        let mut listener = jobs(app, Some(store.clone())).listen(&run.id, 0, LOCAL_OWNER);
+        while let Some(event) = listener.next().await? {
+            show(event.event);
+        }
     } else {
         store.replay(&run, show).await?;
     }
     feed.finish(&app.console);
-    Ok(exit)
-}
-
-/// Passes on the stored events of a run, then those that its process adds, until it ends. Ctrl-C ends only this command.
-async fn follow(
-    run: &Run,
-    store: &Store,
-    app: &App,
-    mut show: impl FnMut(Event),
-) -> Result<Exit, StoreError> {
-    let mut listener = jobs(app, Some(store.clone())).listen(&run.id, 0, LOCAL_OWNER);
-    let mut stop = app.stop.clone();
-    loop {
-        tokio::select! {
-            event = listener.next() => match event? {
-                Some(event) => show(event.event),
-                None => return Ok(Exit::Passed),
-            },
-            Ok(_) = stop.wait_for(|stopped| *stopped) => return Ok(Exit::Interrupted),
-        }
-    }
+    Ok(Exit::Passed)
 }
 
 fn answer(line: &AnswerLine) -> Value {

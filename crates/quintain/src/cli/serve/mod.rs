@@ -19,7 +19,7 @@ use quintain_serve::server::{Server, serve_stdio};
 use quintain_serve::settings::{Effective, Transport, warnings};
 use serde_json::json;
 
-use super::{App, job, runs, store};
+use super::{App, job, store};
 use crate::exit::Exit;
 
 /// Serve Quintain's tools, prompts and resources to MCP applications
@@ -91,7 +91,7 @@ async fn serve(effective: Effective, fixtures: bool, app: &App) -> Exit {
     let store = match store::open(app).await {
         Ok(store) => store,
         Err(error) => {
-            app.console.error(&error.to_string(), runs::help(&error));
+            app.console.error(&error.to_string(), store::help(&error));
             return Exit::Usage;
         }
     };
