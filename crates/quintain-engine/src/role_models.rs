@@ -193,6 +193,13 @@ impl<'a> RoleModels<'a> {
 }
 
 impl AskModel for Arc<RoleModels<'_>> {
+    fn learn_secrets(&self, question: &ModelQuestion) {
+        // Reading a model learns its secrets; why it cannot be read is reported when it is asked.
+        if let Some(value) = &question.model {
+            let _ = self.named(value);
+        }
+    }
+
     fn ask<'f>(
         &'f self,
         question: &'f ModelQuestion,

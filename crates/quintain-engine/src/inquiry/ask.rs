@@ -132,6 +132,9 @@ impl Asker<'_> {
 
     /// A question with masked secrets and its key; `None` if it cannot be masked and so not stored.
     fn masked_question(&self, question: &Question) -> Option<MaskedQuestion> {
+        if let (Question::Model(question), Some(models)) = (question, &self.answer_sources.model) {
+            models.learn_secrets(question);
+        }
         let masked =
             self.answer_sources.external_services.redactor.masked(question).ok()?.into_owned();
         Some(MaskedQuestion { key: masked.key(), question: masked })

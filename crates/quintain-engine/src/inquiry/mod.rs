@@ -100,6 +100,9 @@ impl<'m> AnswerSources<'m> {
 
 /// Language models that answer questions.
 pub(crate) trait AskModel: Send + Sync {
+    /// Lets the redactor of the run know the secrets of the model that a question names, before the question is masked.
+    fn learn_secrets(&self, question: &ModelQuestion);
+
     fn ask<'f>(
         &'f self,
         question: &'f ModelQuestion,
