@@ -29,4 +29,4 @@ pub use policy::{Access, Denied, Policy};
 pub use sessions::{OpenError, RouteError, Sessions};
 pub use store::{Store, StoreError};
 pub use targets::kinds as target_kinds;
-pub use world::World;
+pub use world::{Sampler, World};

@@ -5,11 +5,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use quintain_wire::frame::{MemoryRecorder, Recording};
 use quintain_wire::limits::Limits;
 use quintain_wire::redact::Redactor;
+use serde_json::Value;
 
 use crate::policy::{Commands, Policy};
+
+/// The model of a connected client (`sampling/createMessage`).
+pub trait Sampler: Send + Sync {
+    /// Sends the parameters of a request, and returns its result or why there is none.
+    fn sample(&self, params: Value) -> BoxFuture<'_, Result<Value, String>>;
+}
 
 /// The environment of a run.
 #[derive(Clone, Default)]
@@ -37,6 +45,8 @@ pub struct World {
     pub recorder: Option<Arc<MemoryRecorder>>,
     /// Declare the capability to receive tasks instead of results.
     pub tasks: bool,
+    /// Asks the model of the client that is connected to this process, if it offers one.
+    pub sampler: Option<Arc<dyn Sampler>>,
     /// Size limits of a target's output.
     pub limits: Limits,
 }

@@ -18,8 +18,10 @@ use crate::tools::TOOLS;
 /// Tools, prompts and resources of a server.
 pub struct Catalogue {
     tools: Vec<Offered>,
-    pub prompts: &'static [&'static dyn Prompt],
+    pub prompts: Vec<&'static dyn Prompt>,
     pub resources: Vec<&'static dyn ResourceKind>,
+    /// Whether what the conformance suite asks for is served, too.
+    pub is_for_conformance: bool,
 }
 
 /// A tool with its schemas.
@@ -35,7 +37,12 @@ impl Catalogue {
     pub fn of(toolset: Toolset) -> Self {
         let listed = |tool: &&&'static dyn Tool| toolset == Toolset::Full || tool.meta().core;
         let tools = TOOLS.iter().filter(listed).copied().map(Offered::new).collect();
-        Self { tools, prompts: PROMPTS, resources: RESOURCES.to_vec() }
+        Self {
+            tools,
+            prompts: PROMPTS.to_vec(),
+            resources: RESOURCES.to_vec(),
+            is_for_conformance: false,
+        }
     }
 
     /// The same with what tests of the protocol need.
@@ -44,6 +51,14 @@ impl Catalogue {
         catalogue.tools.extend(fixtures::tools().map(Offered::new));
         catalogue.resources.extend(fixtures::resources());
         catalogue
+    }
+
+    /// Adds prompts; one with the name of another replaces it.
+    pub fn add_prompts(&mut self, prompts: Vec<&'static dyn Prompt>) {
+        for prompt in prompts {
+            self.prompts.retain(|known| known.meta().name != prompt.meta().name);
+            self.prompts.push(prompt);
+        }
     }
 
     /// The tools that a principal may call.
@@ -71,8 +86,10 @@ impl Offered {
     /// # Errors
     /// If the schema of the tool is invalid, which a test of the registry excludes.
     pub fn validator(&self) -> Result<&Validator, &str> {
-        let compile =
-            || jsonschema::validator_for(&self.input_schema).map_err(|error| error.to_string());
+        let compile = || {
+            let options = jsonschema::options().should_validate_formats(true);
+            options.build(&self.input_schema).map_err(|error| error.to_string())
+        };
         self.validator.get_or_init(compile).as_ref().map_err(String::as_str)
     }
 }

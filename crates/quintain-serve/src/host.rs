@@ -1,7 +1,10 @@
 //! What the application at the other end of a connection offers while a tool runs: progress, questions to its user, its
 //! own model. Tools use this interface; the server implements it for each protocol era.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
+use quintain_engine::Sampler;
 use serde_json::Value;
 
 /// The client of one request.
@@ -18,8 +21,18 @@ pub trait Host: Send + Sync {
     /// Asks the client's own model. `None` if the client offers none.
     fn sample(&self, request: SamplingRequest) -> BoxFuture<'_, Option<Result<Value, String>>>;
 
+    /// The client's own model for a run, which may last longer than the call. `None` if the client offers none.
+    fn sampler(&self) -> Option<Arc<dyn Sampler>> {
+        None
+    }
+
     /// Whether the client offers its own model.
     fn offers_sampling(&self) -> bool;
+
+    /// Whether the client follows the call as a task, so that it may take as long as the work does.
+    fn is_task(&self) -> bool {
+        false
+    }
 
     /// Announces that a resource changed, to the clients that subscribed to it.
     fn resource_updated(&self, uri: String) -> BoxFuture<'_, ()>;

@@ -5,6 +5,7 @@ pub mod confirm;
 pub mod converters;
 pub mod credentials;
 pub mod entities;
+mod garak_report;
 pub mod generator;
 pub mod id;
 pub mod orchestrator;

@@ -67,8 +67,9 @@ impl ModelAccess {
             dir,
         });
         let environment = ModelEnvironment { env, world: world.clone() };
+        let network = ModelNetwork { web, sampler: world.sampler.clone() };
         let options = ModelsOptions { cache, ..ModelsOptions::default() };
-        let models = Models::new(Arc::new(ModelNetwork(web)), Arc::new(environment), options);
+        let models = Models::new(Arc::new(network), Arc::new(environment), options);
         Self { models, redactor: world.redactor.clone(), unreachable: Mutex::default() }
     }
 

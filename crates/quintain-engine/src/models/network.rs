@@ -10,13 +10,17 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use quintain_llm::{BodyStream, Environment, HttpReply, HttpRequest, Network, NetworkError};
 use quintain_suite::suite::Files;
 use quintain_wire::net;
+use serde_json::Value;
 
 use crate::files::{Disk, allowed};
 use crate::web::{Request, Web, WebError};
-use crate::world::World;
+use crate::world::{Sampler, World};
 
-/// The HTTP client of the run, for models.
-pub(super) struct ModelNetwork(pub(super) Arc<Web>);
+/// The HTTP client of the run, for models, and the model of a connected client.
+pub(super) struct ModelNetwork {
+    pub(super) web: Arc<Web>,
+    pub(super) sampler: Option<Arc<dyn Sampler>>,
+}
 
 impl Network for ModelNetwork {
     fn send(
@@ -27,12 +31,30 @@ impl Network for ModelNetwork {
         async move {
             let HttpRequest { method, url, headers, body } = request;
             let request = Request { method, url, headers, body };
-            let response = self.0.begin(request, deadline).await.map_err(network_error)?;
+            let response = self.web.begin(request, deadline).await.map_err(network_error)?;
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
             let chunks = response.bytes_stream().map(|chunk| {
                 chunk.map_err(|error| NetworkError::Broken(net::chain(&error.without_url())))
             });
             Ok(HttpReply { status, headers, body: BodyStream::new(chunks) })
+        }
+        .boxed()
+    }
+
+    fn sample(
+        &self,
+        params: Value,
+        deadline: Duration,
+    ) -> BoxFuture<'_, Result<Value, NetworkError>> {
+        async move {
+            let Some(sampler) = &self.sampler else {
+                let why = "no client that offers sampling is connected";
+                return Err(NetworkError::Unsupported(why.to_owned()));
+            };
+            match tokio::time::timeout(deadline, sampler.sample(params)).await {
+                Ok(sampled) => sampled.map_err(NetworkError::Broken),
+                Err(_) => Err(NetworkError::TimedOut(deadline)),
+            }
         }
         .boxed()
     }

@@ -48,7 +48,7 @@ pub use options::Options;
 pub use reader::read;
 pub use rewrite::{MAX_TEXT, MAX_VARIANTS, Rewrite};
 pub use strategy::{Missing, Receiver, Strategy, StrategyKind, Suits};
-pub use tactic::{Tactic, parse, parse_all};
+pub use tactic::{Tactic, options_of, parse, parse_all};
 pub use talk::{Conversation, Done, History, MAX_TURNS, Talk, Turn};
 pub(crate) use unicode::invisible::{operators, selectors, tags};
 

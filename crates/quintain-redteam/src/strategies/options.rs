@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use quintain_content::json_value;
 use quintain_source::closest;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::flaw::{Flaw, Mistake};
 use crate::suits::Suits;
@@ -18,6 +18,8 @@ pub struct Options<'a> {
     mistakes: Vec<Mistake>,
     narrowed: Suits,
     lenient: bool,
+    /// JSON Schemas of the options that were read.
+    schemas: Map<String, Value>,
 }
 
 impl<'a> Options<'a> {
@@ -34,13 +36,27 @@ impl<'a> Options<'a> {
             mistakes: Vec::new(),
             narrowed: Suits::BOTH,
             lenient: false,
+            schemas: Map::new(),
         }
     }
 
     /// The value of an option, if it is set. Marks the option as known.
     pub(super) fn get(&mut self, name: &'static str) -> Option<&'a Value> {
         self.known.push(name);
+        self.schemas.entry(name).or_insert_with(|| json!({}));
         self.config.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Describes an option that is read next.
+    fn describe(&mut self, name: &'static str, schema: Value) {
+        if self.schemas.get(name).is_none_or(|known| *known == json!({})) {
+            self.schemas.insert(name.to_owned(), schema);
+        }
+    }
+
+    /// JSON Schemas of the options that were read so far.
+    pub(super) fn schemas(&self) -> &Map<String, Value> {
+        &self.schemas
     }
 
     /// Restricts the targets that the strategy applies to.
@@ -63,10 +79,12 @@ impl<'a> Options<'a> {
     }
 
     pub(super) fn text(&mut self, name: &'static str, default: &str) -> String {
+        self.describe(name, json!({"type": "string", "default": default}));
         self.maybe_text(name).unwrap_or_else(|| default.to_owned())
     }
 
     pub(super) fn maybe_text(&mut self, name: &'static str) -> Option<String> {
+        self.describe(name, json!({"type": "string"}));
         let value = self.get(name)?;
         let text = value.as_str().map(str::to_owned);
         text.or_else(|| self.wrong(name, "text", value))
@@ -82,6 +100,7 @@ impl<'a> Options<'a> {
 
     /// A list of texts; a single text counts as a list of one.
     pub(super) fn texts(&mut self, name: &'static str) -> Option<Vec<String>> {
+        self.describe(name, json!({"type": ["array", "string"], "items": {"type": "string"}}));
         let value = self.get(name)?;
         let items = match value {
             Value::String(text) => return Some(vec![text.clone()]),
@@ -96,6 +115,7 @@ impl<'a> Options<'a> {
     }
 
     pub(super) fn flag(&mut self, name: &'static str, default: bool) -> bool {
+        self.describe(name, json!({"type": "boolean", "default": default}));
         let Some(value) = self.get(name) else { return default };
         value.as_bool().or_else(|| self.wrong(name, "`true` or `false`", value)).unwrap_or(default)
     }
@@ -106,6 +126,7 @@ impl<'a> Options<'a> {
         range: RangeInclusive<usize>,
         default: usize,
     ) -> usize {
+        self.describe(name, json!({"type": "integer", "minimum": range.start(), "maximum": range.end(), "default": default}));
         self.maybe_whole(name, range).unwrap_or(default)
     }
 
@@ -114,6 +135,10 @@ impl<'a> Options<'a> {
         name: &'static str,
         range: RangeInclusive<usize>,
     ) -> Option<usize> {
+        self.describe(
+            name,
+            json!({"type": "integer", "minimum": range.start(), "maximum": range.end()}),
+        );
         let value = self.get(name)?;
         let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
         number.filter(|number| range.contains(number)).or_else(|| {
@@ -124,6 +149,10 @@ impl<'a> Options<'a> {
 
     /// A number from 0 to 1.
     pub(super) fn share(&mut self, name: &'static str, default: f64) -> f64 {
+        self.describe(
+            name,
+            json!({"type": "number", "minimum": 0, "maximum": 1, "default": default}),
+        );
         let Some(value) = self.get(name) else { return default };
         let share = value.as_f64().filter(|share| (0.0..=1.0).contains(share));
         share.or_else(|| self.wrong(name, "a number from 0 to 1", value)).unwrap_or(default)
@@ -131,6 +160,8 @@ impl<'a> Options<'a> {
 
     /// One of several words; the first is the default.
     pub(super) fn word<T: Copy>(&mut self, name: &'static str, words: &[(&'static str, T)]) -> T {
+        let choices: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        self.describe(name, json!({"enum": choices, "default": words[0].0}));
         let text = match self.get(name) {
             None => return words[0].1,
             Some(Value::String(text)) => text.clone(),

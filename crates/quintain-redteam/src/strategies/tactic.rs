@@ -2,7 +2,7 @@
 
 use quintain_evidence::probe::Probe;
 use quintain_source::closest;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::flaw::{Flaw, Mistake};
 use super::lift::{self, Reach, Skipped};
@@ -121,6 +121,14 @@ fn names() -> impl Iterator<Item = &'static str> {
         std::iter::once(meta.id).chain(meta.aliases.iter().copied())
     });
     built_in.chain(COLLECTIONS.iter().map(|(name, _)| *name))
+}
+
+/// The JSON Schema of the options of a strategy, without those that all strategies have.
+pub fn options_of(strategy: &'static dyn Strategy) -> Value {
+    let config = Map::new();
+    let mut options = Options::new(strategy.meta().id, &config, "/config");
+    strategy.compile(&mut options);
+    json!({"type": "object", "properties": options.schemas(), "additionalProperties": false})
 }
 
 fn compile(

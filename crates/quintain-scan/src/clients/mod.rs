@@ -4,6 +4,7 @@
 //! The caller provides all input: text in, entries out. The content of a configuration is hostile, and
 //! one invalid entry never affects the others.
 
+mod add;
 mod amazon_q;
 pub mod archive;
 mod bundle;
@@ -43,6 +44,7 @@ use quintain_source::{Diagnostics, Node, SourceFile, Sources, Span, read_setting
 use quintain_evidence::connection::Launch;
 use quintain_evidence::result::SourcePlace as Written;
 
+pub use add::{NewServer, Place as NewEntry, installable, place as place_of_new_entry};
 pub use disabled::{Rule as DisableRule, apply as apply_disabled};
 pub use edit::{EditError, Edited, EntryName, NewLaunch, edit};
 pub use entry::words;

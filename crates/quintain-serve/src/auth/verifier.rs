@@ -13,6 +13,9 @@ use super::ledger::{self, Ledger};
 use super::refusal::Refusal;
 use crate::principal::Principal;
 
+/// Misused consents that are remembered.
+const MOST_ENDED: usize = 10_000;
+
 /// Verifies tokens for one server.
 pub struct Verifier {
     folder: PathBuf,
@@ -20,6 +23,8 @@ pub struct Verifier {
     base_url: String,
     audiences: Vec<String>,
     state: Mutex<State>,
+    /// Consents whose tokens were misused.
+    ended: Mutex<HashSet<String>>,
     pub external: Option<Arc<ExternalIssuer>>,
 }
 
@@ -46,6 +51,7 @@ impl Verifier {
             base_url: base_url.to_owned(),
             audiences,
             state: Mutex::new(state),
+            ended: Mutex::default(),
             external,
         };
         verifier.refresh();
@@ -96,7 +102,28 @@ impl Verifier {
     fn own_claims(&self, token: &str, issuers: &[String]) -> Option<Claims> {
         let (keys, revoked) = self.refresh();
         let claims = keys.verify(token, issuers, &self.audiences)?;
-        (!revoked.contains(&claims.jti)).then_some(claims)
+        let is_revoked = revoked.contains(&claims.jti)
+            || claims.via.as_ref().is_some_and(|id| revoked.contains(id))
+            || claims.family.as_ref().is_some_and(|family| self.has_ended(family));
+        (!is_revoked).then_some(claims)
+    }
+
+    /// Whether a local token was revoked.
+    pub fn is_revoked(&self, id: &str) -> bool {
+        self.refresh().1.contains(id)
+    }
+
+    /// Ends the access tokens of a consent. They are short-lived, so that remembering them in memory is enough.
+    pub fn end_family(&self, family: &str) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        if ended.len() >= MOST_ENDED {
+            ended.clear();
+        }
+        ended.insert(family.to_owned());
+    }
+
+    fn has_ended(&self, family: &str) -> bool {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).contains(family)
     }
 
     /// Who presents this token.

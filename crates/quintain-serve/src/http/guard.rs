@@ -124,6 +124,18 @@ fn fits(pattern: &str, origin: &str) -> bool {
     if url.origin().ascii_serialization() != origin {
         return false;
     }
+    if let Some((scheme, rest)) = pattern.split_once("://*.") {
+        // Subdomains, never the domain itself.
+        let Ok(base) = Url::parse(&format!("{scheme}://{}", rest.trim_end_matches(":*"))) else {
+            return false;
+        };
+        let (Some(domain), Some(name)) = (base.domain(), url.domain()) else { return false };
+        let is_below =
+            name.strip_suffix(domain).is_some_and(|front| front.len() > 1 && front.ends_with('.'));
+        let is_port =
+            rest.ends_with(":*") || base.port_or_known_default() == url.port_or_known_default();
+        return is_below && is_port && base.scheme() == url.scheme();
+    }
     match pattern.strip_suffix(":*") {
         Some(base) => Url::parse(base).is_ok_and(|base| {
             base.scheme() == url.scheme() && base.host().is_some() && base.host() == url.host()
@@ -148,6 +160,11 @@ mod tests {
             ("https://app.example", "https://app.example", true),
             ("https://app.example", "https://app.example:8443", false),
             ("http://[::1]:*", "http://[::1]:5000", true),
+            ("https://*.app.example", "https://a.app.example", true),
+            ("https://*.app.example", "https://app.example", false),
+            ("https://*.app.example", "https://evilapp.example", false),
+            ("https://*.app.example", "https://a.app.example:8443", false),
+            ("https://*.app.example:*", "https://a.app.example:8443", true),
             ("*", "https://evil.example", true),
         ] {
             assert_eq!(fits(pattern, origin), expected, "{pattern} {origin}");

@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answers::{insufficient_scope, unknown_session};
 use super::call_scope::missing_scope;
@@ -19,6 +19,10 @@ use crate::principal::Principal;
 use crate::server::{Checked, check_message, with_task_capability};
 
 const SESSION: &str = "mcp-session-id";
+/// The first version without sessions, and the methods that it has no longer.
+const STATELESS: &str = "2026-07-28";
+const REMOVED: [&str; 5] =
+    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 pub(super) async fn layer(
     State(state): State<Arc<HttpState>>,
@@ -64,6 +68,14 @@ pub(super) async fn layer(
     let message: Value = serde_json::from_slice(&checked).unwrap_or_default();
     if let Some(scope) = missing_scope(&state, &principal, &message) {
         return insufficient_scope(state.verifier.base_url(), &scope);
+    }
+    let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
+    let version = parts.headers.get("mcp-protocol-version").and_then(|value| value.to_str().ok());
+    if version.is_some_and(|version| version >= STATELESS) && REMOVED.contains(&method) {
+        let id = message.get("id").cloned().unwrap_or_default();
+        let error = json!({"code": -32601, "message": format!("Method not found: {method}")});
+        let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
+        return (StatusCode::NOT_FOUND, Json(answer)).into_response();
     }
     let is_greeting = message.get("method").and_then(Value::as_str) == Some("initialize");
     let checked = checked.into_owned();

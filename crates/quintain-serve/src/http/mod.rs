@@ -148,10 +148,12 @@ impl Listening {
             let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
             axum::serve(listener, app).with_graceful_shutdown(stopped).await
         };
-        tokio::select! {
+        let served = tokio::select! {
             served = serving => served.map_err(HttpError::Serve),
             () = too_long => Ok(()),
-        }
+        };
+        state.server.finished().await;
+        served
     }
 }
 

@@ -24,9 +24,38 @@ fn renamed(name: &Value) -> Value {
     if strategies::find(text).is_some() {
         return name.clone();
     }
-    let short = text.strip_suffix("Converter").unwrap_or(text).to_lowercase().replace('_', "-");
-    if strategies::find(&short).is_some() { json!(short) } else { name.clone() }
+    let short = text.strip_suffix("Converter").unwrap_or(text).replace('_', "-");
+    let lower = short.to_lowercase();
+    let known = ALIASES.iter().find(|(other, _)| *other == lower.replace('-', ""));
+    let forms = known.map(|(_, ours)| (*ours).to_owned()).into_iter().chain([lower, kebab(&short)]);
+    let found = forms.into_iter().find(|form| strategies::find(form).is_some());
+    found.map_or_else(|| name.clone(), |form| json!(form))
 }
+
+/// `UnicodeConfusable` as `unicode-confusable`.
+fn kebab(name: &str) -> String {
+    let mut kebab = String::new();
+    for (at, c) in name.char_indices() {
+        if at > 0 && c.is_ascii_uppercase() {
+            kebab.push('-');
+        }
+        kebab.push(c.to_ascii_lowercase());
+    }
+    kebab
+}
+
+/// Names of converters in other tools, without dashes.
+const ALIASES: [(&str, &str); 9] = [
+    ("caesarcipher", "caesar"),
+    ("morsecode", "morse"),
+    ("unicode", "unicode-escape"),
+    ("unicodereplacement", "unicode-escape"),
+    ("unicodesubstitution", "ascii-smuggling"),
+    ("asciismuggler", "ascii-smuggling"),
+    ("sneakybitssmuggler", "sneaky-bits"),
+    ("characterspace", "char-space"),
+    ("stringflip", "reverse"),
+];
 
 /// Reads converters.
 pub fn read(converters: &[Value]) -> Result<Vec<Tactic>, ToolError> {

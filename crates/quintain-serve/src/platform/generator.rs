@@ -287,6 +287,19 @@ fn is_provider(name: &str) -> bool {
     models.flat_map(|kind| kind.words()).any(|word| *word == name)
 }
 
+/// Every accepted `provider_type`, providers of models with dashes also in the notation with underscores.
+pub fn provider_types() -> Vec<String> {
+    let mut types: Vec<String> = OWN_TYPES.iter().map(|name| (*name).to_owned()).collect();
+    for name in providers() {
+        for form in [name.to_owned(), name.replace('-', "_")] {
+            if !types.contains(&form) {
+                types.push(form);
+            }
+        }
+    }
+    types
+}
+
 /// The names of providers of models.
 pub fn providers() -> Vec<&'static str> {
     let kinds = quintain_engine::target_kinds();

@@ -18,11 +18,6 @@ pub fn new_id(prefix: &str) -> String {
     id
 }
 
-/// The id of a new run.
-pub fn new_run_id(kind: &str, created: &str) -> String {
-    format!("{kind}-{}-{created}", letters(6))
-}
-
 /// Random letters and digits of the operating system.
 fn letters(count: usize) -> String {
     let mut bytes = vec![0_u8; count];

@@ -67,8 +67,6 @@ const MODEL_ATTACKS: [&str; 8] = [
 /// What a run of an orchestrator does.
 pub struct Planned {
     pub work: Work,
-    /// The beginning of the run's id.
-    pub kind: &'static str,
     /// The target first, then models.
     pub generators: Vec<Generator>,
     pub is_attack: bool,
@@ -243,7 +241,6 @@ impl Platform {
         };
         Ok(Planned {
             work: Work::Eval(Box::new(work)),
-            kind: "eval",
             generators: Vec::new(),
             is_attack: settings.kind() != "eval",
             destroys: false,
@@ -319,7 +316,6 @@ impl Platform {
         };
         Ok(Planned {
             work: Work::Redteam(Box::new(work)),
-            kind: "redteam",
             generators: Vec::new(),
             is_attack: true,
             destroys: destructive.is_allowed(),
@@ -395,8 +391,36 @@ pub fn scorer(scorer: &Value) -> Value {
     }
 }
 
+/// Names that other tools use for our assertions. A scorer accepts what a safe response is.
+const SCORER_NAMES: [(&str, &str); 20] = [
+    ("substring", "contains"),
+    ("sub-string", "contains"),
+    ("substringscorer", "contains"),
+    ("refusal", "is-refusal"),
+    ("selfaskrefusal", "is-refusal"),
+    ("self-ask-refusal", "is-refusal"),
+    ("selfaskrefusalscorer", "is-refusal"),
+    ("selfasktruefalse", "llm-rubric"),
+    ("self-ask-true-false", "llm-rubric"),
+    ("selfasktruefalsescorer", "llm-rubric"),
+    ("selfaskscale", "llm-rubric"),
+    ("selfasklikert", "llm-rubric"),
+    ("selfaskcategory", "llm-rubric"),
+    ("pii", "no-pii"),
+    ("secrets", "no-secrets"),
+    ("credential-leak", "no-secrets"),
+    ("credentialleak", "no-secrets"),
+    ("internals", "no-internals"),
+    ("regexscorer", "regex"),
+    ("json", "is-json"),
+];
+
+/// The assertion of a scorer's name.
 fn dashed(name: &str) -> String {
-    name.replace('_', "-")
+    let dashed = name.replace('_', "-");
+    let plain = dashed.to_ascii_lowercase();
+    let known = SCORER_NAMES.iter().find(|(other, _)| *other == plain);
+    known.map_or(dashed, |(_, ours)| (*ours).to_owned())
 }
 
 fn is_call(entry: &Entry) -> bool {

@@ -85,11 +85,17 @@ pub fn wilson(hits: usize, attempts: usize) -> (f64, f64) {
     (((centre - spread) / scale).max(0.0), ((centre + spread) / scale).min(1.0))
 }
 
+/// The id of a finding: the same weakness has the same one in every run.
+pub fn finding_id(finding: &Finding) -> String {
+    format!("fnd_{}", finding.fingerprint)
+}
+
 /// A finding in a list.
 pub fn finding_json(finding: &Finding, run: &str) -> Value {
     let proof = finding.proofs.first();
     json!({
-        "finding_id": finding.id,
+        "id": finding_id(finding),
+        "finding_id": finding_id(finding),
         "fingerprint": finding.fingerprint,
         "run_id": run,
         "rule": finding.rule,
@@ -206,7 +212,7 @@ impl Platform {
         principal: &Principal,
         wanted: &str,
     ) -> Result<(Run, Finding), ToolError> {
-        let digits = wanted.strip_prefix("F-").unwrap_or(wanted);
+        let digits = wanted.strip_prefix("fnd_").or(wanted.strip_prefix("F-")).unwrap_or(wanted);
         let missing =
             || ToolError::new(ErrorCode::NotFound, format!("there is no finding `{wanted}`"));
         if digits.len() < MIN_DIGITS {
@@ -238,6 +244,9 @@ impl Platform {
 
     /// A run as a report in a format.
     pub async fn report(&self, run: &Run, format: &str) -> Result<String, ToolError> {
+        if format == "garak_jsonl" {
+            return self.garak_report(run).await;
+        }
         let reporter = quintain_report::find(format).ok_or_else(|| {
             let what = format!("there is no format `{format}`");
             ToolError::new(ErrorCode::UnsupportedCapability, what)

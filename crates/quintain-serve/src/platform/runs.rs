@@ -2,9 +2,11 @@
 //! the store.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use quintain_engine::Sampler;
 use quintain_engine::jobs::{
     Cancel, Refusal, RequestNotice, RunHandle, RunOutcome, RunRequest, Work,
 };
@@ -60,7 +62,10 @@ impl RunProgress {
 
 /// The runs that this process executes.
 #[derive(Default)]
-pub struct ActiveRuns(Mutex<HashMap<String, Active>>);
+pub struct ActiveRuns {
+    runs: Mutex<HashMap<String, Active>>,
+    is_closing: AtomicBool,
+}
 
 struct Active {
     owner: String,
@@ -70,7 +75,7 @@ struct Active {
 
 impl ActiveRuns {
     fn with<T>(&self, of: impl FnOnce(&mut HashMap<String, Active>) -> T) -> T {
-        of(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        of(&mut self.runs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The progress of a run of an owner, if this process executes it or did so recently.
@@ -106,7 +111,22 @@ impl ActiveRuns {
 
     /// Ends all runs so that they can be resumed: the server ends.
     pub fn stop_all(&self) {
+        self.is_closing.store(true, Ordering::Relaxed);
         self.with(|runs| runs.values().for_each(|run| run.cancel.stop()));
+    }
+
+    /// Whether the server ends.
+    pub fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::Relaxed)
+    }
+
+    /// Waits until all runs have stored what they have.
+    pub async fn finished(&self, limit: Duration) {
+        let all: Vec<_> = self.with(|runs| runs.values().map(|run| run.progress.clone()).collect());
+        let ended = all.into_iter().map(|mut progress| async move {
+            let _ = progress.wait_for(|progress| progress.is_ended).await;
+        });
+        let _ = tokio::time::timeout(limit, futures_util::future::join_all(ended)).await;
     }
 }
 
@@ -120,16 +140,10 @@ pub struct NewJob {
 
 impl Platform {
     /// A request of a principal, under its policy.
-    pub fn request(
-        &self,
-        principal: &Principal,
-        kind: &str,
-        work: Work,
-        job: NewJob,
-    ) -> RunRequest {
+    pub fn request(&self, principal: &Principal, work: Work, job: NewJob) -> RunRequest {
         let created = id::now();
         RunRequest {
-            id: id::new_run_id(kind, &created),
+            id: id::new_id("run"),
             created,
             version: self.allowances.version.clone(),
             owner: principal.owner.clone(),
@@ -146,8 +160,16 @@ impl Platform {
         &self,
         request: RunRequest,
         generators: &[&Generator],
+        sampler: Option<Arc<dyn Sampler>>,
     ) -> Result<RunHandle, ToolError> {
+        let asks_client = generators.iter().any(|one| one.provider_type() == "client_sampling");
+        if asks_client && sampler.is_none() {
+            let what = "the client offers no sampling, which `client_sampling` needs";
+            return Err(ToolError::new(ErrorCode::UnsupportedCapability, what)
+                .with_hint("use a generator with another provider_type"));
+        }
         let mut jobs = self.jobs.clone();
+        jobs.world.sampler = sampler;
         jobs.world.redactor = self.redactor(&request.owner, generators).await?;
         let mut notices = Vec::new();
         let mut notify = |notice: RequestNotice<'_>| notices.push(told(&notice));
@@ -194,7 +216,7 @@ impl Platform {
         host: &dyn Host,
         mut each: impl FnMut(&Event) + Send,
     ) -> Result<RunOutcome, ToolError> {
-        let mut handle = self.submit(request, generators).await?;
+        let mut handle = self.submit(request, generators, host.sampler()).await?;
         let cancel = handle.cancel();
         let mut progress = RunProgress::default();
         let deadline = tokio::time::sleep(limit);
@@ -232,10 +254,11 @@ impl Platform {
         principal: &Principal,
         request: RunRequest,
         generators: &[&Generator],
+        sampler: Option<Arc<dyn Sampler>>,
     ) -> Result<String, ToolError> {
         self.check_runs(principal).await?;
         let limit = Duration::from_secs(self.quota(principal).seconds_per_run);
-        let mut handle = self.submit(request, generators).await?;
+        let mut handle = self.submit(request, generators, sampler).await?;
         let (sender, progress) = watch::channel(RunProgress::default());
         let (run, cancel) = (handle.id.clone(), handle.cancel());
         let active = Active { owner: principal.owner.clone(), cancel: cancel.clone(), progress };

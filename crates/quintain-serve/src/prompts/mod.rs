@@ -12,6 +12,7 @@ mod jailbreak_frames;
 mod jailbreak_test;
 mod knowledge_test;
 mod mcp_security_review;
+mod own;
 mod page;
 mod privacy_test;
 mod prompt_injection;
@@ -19,6 +20,8 @@ mod reasoning_test;
 mod selection;
 mod template;
 mod triage_findings;
+
+pub use own::load as load_own;
 
 use crate::prompt::{Argument, Prompt, Values};
 

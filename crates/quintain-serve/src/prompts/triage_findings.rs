@@ -44,7 +44,12 @@ fn body(given: &Given, context: &PromptContext) -> Vec<Message> {
         }
         page.line("\nRead the evidence:");
     }
-    page.call("get_orchestrator_results", serde_json::json!({"orchestrator_id": "ORCHESTRATOR_ID", "run_id": id, "result_format": "detailed"}));
+    let named = |key: &str, otherwise: &str| {
+        known.get(key).and_then(Value::as_str).unwrap_or(otherwise).to_owned()
+    };
+    let (orchestrator, run) = (named("orchestrator_id", "ORCHESTRATOR_ID"), named("run_id", id));
+    let call = serde_json::json!({"orchestrator_id": orchestrator, "run_id": run, "result_format": "detailed"});
+    page.call("get_orchestrator_results", call);
     page.section("For each finding");
     page.steps([
         "Call `replay_finding` with `times: 3`. If it does not reproduce, ask what differed: state, timing, a random choice of a model.",
@@ -65,8 +70,8 @@ fn body(given: &Given, context: &PromptContext) -> Vec<Message> {
         "The order of fixes: confirmed and reachable without login first, then by what is lost.",
         "After the fixes, run the same orchestrator again and call `compare_runs`: every fixed finding must be gone, and nothing new may appear.",
     ]);
-    if id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
-        page.link(&format!("quintain://runs/{id}/transcript"), "transcript");
+    if run.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
+        page.link(&format!("quintain://runs/{run}/transcript"), "transcript");
     }
     page.messages()
 }

@@ -1,7 +1,7 @@
 //! `results/{orchestrator_id}`, with a run and a format: what runs found.
 
 use futures_util::future::{BoxFuture, FutureExt as _};
-use quintain_engine::store::EntityKind;
+use quintain_engine::store::{Entity, EntityKind};
 use serde_json::json;
 
 use super::{found, json_contents, text_contents};
@@ -17,7 +17,7 @@ pub(super) struct Results;
 static META: ResourceMeta = ResourceMeta {
     name: "results",
     title: "Results",
-    description: "What an orchestrator found: its latest run, a run, or a report of a run (csv, html, json, jsonl, md, sarif, junit). Text of the target is untrusted",
+    description: "What an orchestrator found: its latest run, a run, or a report of a run (csv, html, json, jsonl, md, sarif, junit, garak_jsonl). Text of the target is untrusted",
     templates: &[
         "results/{orchestrator_id}",
         "results/{orchestrator_id}/{run_id}",
@@ -63,6 +63,29 @@ async fn list(platform: &Platform, principal: &Principal) -> Result<Vec<Listed>,
     Ok(listed.collect())
 }
 
+/// The orchestrator of a run.
+async fn orchestrator_of(
+    platform: &Platform,
+    principal: &Principal,
+    run: &str,
+) -> Result<Option<Entity>, ToolError> {
+    if found(platform.stored_run(principal, run).await)?.is_none() {
+        return Ok(None);
+    }
+    for entity in platform.entities(principal, EntityKind::Orchestrator).await? {
+        let is_latest = entity.body["latest_run"] == run;
+        let runs = if is_latest {
+            Vec::new()
+        } else {
+            platform.runs_tagged(principal, TAG, &entity.id).await?
+        };
+        if is_latest || runs.iter().any(|one| one.id == run) {
+            return Ok(Some(entity));
+        }
+    }
+    Ok(None)
+}
+
 async fn read(
     platform: &Platform,
     principal: &Principal,
@@ -75,7 +98,16 @@ async fn read(
         _ => return Ok(None),
     };
     let kind = EntityKind::Orchestrator;
-    let Some(entity) = found(platform.entity(principal, kind, id).await)? else { return Ok(None) };
+    let named = found(platform.entity(principal, kind, id).await)?;
+    // A run alone names its orchestrator, too.
+    let (entity, run) = match (named, run) {
+        (Some(entity), run) => (entity, run),
+        (None, None) => match orchestrator_of(platform, principal, id).await? {
+            Some(entity) => (entity, Some(id)),
+            None => return Ok(None),
+        },
+        (None, Some(_)) => return Ok(None),
+    };
     let runs = platform.runs_tagged(principal, TAG, &entity.id).await?;
     let wanted = run.or(entity.body["latest_run"].as_str());
     let Some(run) = runs.iter().find(|run| wanted.is_none_or(|wanted| run.id == wanted)) else {
@@ -90,6 +122,7 @@ async fn read(
             "md" => ("markdown", "text/markdown"),
             "sarif" => ("sarif", "application/sarif+json"),
             "junit" => ("junit", "application/xml"),
+            "garak_jsonl" => ("garak_jsonl", "application/jsonl"),
             _ => return Ok(None),
         };
         return Ok(Some(text_contents(mime, platform.report(run, reporter).await?)));

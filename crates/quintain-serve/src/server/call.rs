@@ -38,18 +38,26 @@ pub(super) struct Caller {
     pub(super) is_modern: bool,
 }
 
+impl Caller {
+    /// Whether a call of this client that takes long becomes a task without being asked for as one.
+    fn follows_tasks(&self) -> bool {
+        self.is_modern && self.capabilities.supports_tasks()
+    }
+}
+
 /// Why a call does not start.
 pub(super) enum Refused {
     Protocol(ErrorData),
     Tool(Box<CallToolResult>),
 }
 
-/// Checks name, rights and arguments, and starts the tool.
+/// Checks name, rights and arguments, and starts the tool. A client that follows a task waits for the work itself.
 pub(super) fn start(
     server: &Arc<Server>,
     caller: &Caller,
     name: &str,
     arguments: Map<String, Value>,
+    is_task: bool,
 ) -> Result<RunningCall, Refused> {
     let offered =
         server.catalogue.tool(name).ok_or_else(|| Refused::Protocol(unknown_tool(name)))?;
@@ -70,6 +78,7 @@ pub(super) fn start(
         updates: server.platform.updates.clone(),
         owner: &caller.principal.owner,
         settings: server.settings(),
+        is_task,
     }));
     let work = {
         let (server, host) = (Arc::clone(server), Arc::clone(&host));
@@ -122,9 +131,24 @@ fn validated(
         }
     };
     match arguments {
-        Value::Object(arguments) if found.is_empty() => Ok(arguments),
+        Value::Object(arguments) if found.is_empty() => Ok(limited(server, offered, arguments)),
         _ => Err(invalid(server, &found)),
     }
+}
+
+/// Limits the items of a page as the settings demand.
+fn limited(
+    server: &Server,
+    offered: &Offered,
+    mut arguments: Map<String, Value>,
+) -> Map<String, Value> {
+    let most = server.settings().max_tool_results as u64;
+    let Some(schema) = offered.input_schema.pointer("/properties/limit") else { return arguments };
+    let wanted = arguments.get("limit").and_then(Value::as_u64).or(schema["default"].as_u64());
+    if wanted.is_none_or(|wanted| wanted > most) {
+        arguments.insert("limit".to_owned(), json!(most.max(1)));
+    }
+    arguments
 }
 
 fn invalid(server: &Server, found: &[Issue]) -> Refused {
@@ -168,7 +192,7 @@ pub(super) async fn call_tool(
             call.answer(request.input_responses.unwrap_or_default());
             call
         }
-        None => match start(server, &caller, &request.name, arguments) {
+        None => match start(server, &caller, &request.name, arguments, caller.follows_tasks()) {
             Ok(call) => call,
             Err(Refused::Protocol(error)) => return Err(error),
             Err(Refused::Tool(result)) => return Ok((*result).into()),
@@ -211,7 +235,7 @@ async fn follow(
     let limit = server.settings().tool_timeout;
     let is_long =
         server.catalogue.tool(call.tool).is_some_and(|offered| offered.tool.meta().is_long);
-    let may_become_task = caller.is_modern && is_long && caller.capabilities.supports_tasks();
+    let may_become_task = is_long && caller.follows_tasks();
     let patience = if may_become_task { PATIENCE.min(limit) } else { limit };
     match call.step(Some(patience), &caller.cancel).await {
         Step::Done(result) => Ok(result.into()),

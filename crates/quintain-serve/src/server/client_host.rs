@@ -3,10 +3,12 @@
 
 #![expect(deprecated, reason = "clients in the field still offer sampling")]
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
+use quintain_engine::Sampler;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientCapabilities, CreateMessageRequest, CreateMessageRequestParams, ElicitRequest,
@@ -26,6 +28,9 @@ const SHORTEST_GAP: Duration = Duration::from_millis(100);
 /// How much a heartbeat adds: the protocol requires every report to be above the last one.
 const HEARTBEAT: f64 = 0.001;
 
+/// How often a run may ask the client's model.
+const MOST_SAMPLES: u32 = 1_000;
+
 /// A question that the client must answer before the call can continue.
 pub(super) struct InputNeeded {
     pub(super) request: InputRequest,
@@ -42,6 +47,7 @@ pub(super) struct ClientHost {
     updates: Updates,
     owner: String,
     sampling: SamplingLimits,
+    is_task: bool,
 }
 
 /// The request that is under way: a retry has a new one.
@@ -72,6 +78,7 @@ pub(super) struct ClientParts<'a> {
     pub(super) updates: Updates,
     pub(super) owner: &'a str,
     pub(super) settings: &'a Settings,
+    pub(super) is_task: bool,
 }
 
 impl ClientHost {
@@ -85,6 +92,7 @@ impl ClientHost {
             inputs: parts.inputs,
             updates: parts.updates,
             owner: parts.owner.to_owned(),
+            is_task: parts.is_task,
             sampling: SamplingLimits {
                 enabled: settings.enable_sampling,
                 most_tokens: settings.sampling_max_tokens,
@@ -150,30 +158,68 @@ impl ClientHost {
     }
 
     async fn ask(&self, request: InputRequest) -> Option<Value> {
-        if let Some(inputs) = &self.inputs {
-            let (answer, answered) = oneshot::channel();
-            inputs.send(InputNeeded { request, answer }).await.ok()?;
-            return answered.await.ok();
-        }
-        let peer = self.peer();
-        match request {
-            InputRequest::Elicitation(request) => {
-                let result = peer.create_elicitation(request.params).await;
-                result.ok().and_then(|result| serde_json::to_value(result).ok())
-            }
-            InputRequest::CreateMessage(request) => match peer.create_message(request.params).await
-            {
-                Ok(result) => serde_json::to_value(result).ok(),
-                Err(error) => Some(json!({"error": error.to_string()})),
-            },
-            _ => None,
-        }
+        ask(&self.peer(), self.inputs.as_ref(), request).await
     }
 
     fn can_elicit(&self) -> bool {
         // An empty capability means forms, as before 2025-11-25.
         let elicitation = self.capabilities.elicitation.as_ref();
         elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+    }
+}
+
+/// Asks a client: a modern one through the result of its request, an earlier one directly.
+async fn ask(
+    peer: &Peer<RoleServer>,
+    inputs: Option<&mpsc::Sender<InputNeeded>>,
+    request: InputRequest,
+) -> Option<Value> {
+    if let Some(inputs) = inputs {
+        let (answer, answered) = oneshot::channel();
+        inputs.send(InputNeeded { request, answer }).await.ok()?;
+        return answered.await.ok();
+    }
+    match request {
+        InputRequest::Elicitation(request) => {
+            let result = peer.create_elicitation(request.params).await;
+            result.ok().and_then(|result| serde_json::to_value(result).ok())
+        }
+        InputRequest::CreateMessage(request) => match peer.create_message(request.params).await {
+            Ok(result) => serde_json::to_value(result).ok(),
+            Err(error) => Some(json!({"error": error.to_string()})),
+        },
+        _ => None,
+    }
+}
+
+/// The client's model for one run: within the limits of the settings, and so many times at most.
+struct ClientSampler {
+    peer: Peer<RoleServer>,
+    inputs: Option<mpsc::Sender<InputNeeded>>,
+    limits: SamplingLimits,
+    left: AtomicU32,
+}
+
+impl Sampler for ClientSampler {
+    fn sample(&self, params: Value) -> BoxFuture<'_, Result<Value, String>> {
+        Box::pin(async move {
+            let one_less = |left: u32| left.checked_sub(1);
+            let is_left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+            if is_left.is_err() {
+                return Err(format!("the client was asked {MOST_SAMPLES} times by this run"));
+            }
+            let mut params: CreateMessageRequestParams = serde_json::from_value(params)
+                .map_err(|error| format!("invalid sampling request: {error}"))?;
+            params.max_tokens = params.max_tokens.min(self.limits.most_tokens);
+            params.temperature.get_or_insert(self.limits.temperature as f32);
+            let request = InputRequest::CreateMessage(CreateMessageRequest::new(params));
+            let answer = ask(&self.peer, self.inputs.as_ref(), request).await;
+            let answer = answer.ok_or("the client did not answer")?;
+            match answer.get("error").and_then(Value::as_str) {
+                Some(error) => Err(error.to_owned()),
+                None => Ok(answer),
+            }
+        })
     }
 }
 
@@ -238,8 +284,24 @@ impl Host for ClientHost {
         })
     }
 
+    fn sampler(&self) -> Option<Arc<dyn Sampler>> {
+        self.offers_sampling().then(|| {
+            let sampler = ClientSampler {
+                peer: self.peer(),
+                inputs: self.inputs.clone(),
+                limits: self.sampling,
+                left: AtomicU32::new(MOST_SAMPLES),
+            };
+            Arc::new(sampler) as Arc<dyn Sampler>
+        })
+    }
+
     fn offers_sampling(&self) -> bool {
         self.sampling.enabled && self.capabilities.sampling.is_some()
+    }
+
+    fn is_task(&self) -> bool {
+        self.is_task
     }
 
     fn resource_updated(&self, uri: String) -> BoxFuture<'_, ()> {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, DetailedTask, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, JsonObject, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, TaskPayload,
-    Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    CompleteResult, CompletionInfo, CustomRequest, CustomResult, DetailedTask, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, Reference, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, TaskPayload, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -25,7 +25,7 @@ use super::resources::{self, Address};
 use super::shared::Server;
 use super::subscriptions::{self, Subscriptions};
 use super::task_store::{TaskEntry, TaskState};
-use super::{completion, info, legacy_tasks, prompts, tools};
+use super::{completion, conformance, info, legacy_tasks, prompts, tools};
 use crate::principal::Principal;
 
 /// One connection.
@@ -97,7 +97,11 @@ impl ServerHandler for Connection {
     ) -> Result<ListToolsResult, ErrorData> {
         offered(self.server.settings().enable_tools, "tools/list")?;
         let principal = self.principal(&context);
-        let tools = self.server.catalogue.tools(&principal).map(tools::listed).collect();
+        let mut tools: Vec<_> =
+            self.server.catalogue.tools(&principal).map(tools::listed).collect();
+        if self.server.catalogue.is_for_conformance {
+            tools.splice(0..0, conformance::tools());
+        }
         let cursor = cursor_of(request);
         let (tools, next) =
             page("tools", tools, cursor.as_deref(), self.server.settings().page_size)?;
@@ -118,6 +122,13 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         offered(self.server.settings().enable_tools, "tools/call")?;
+        if self.server.catalogue.is_for_conformance {
+            let caller = self.caller(&context);
+            let level = context.meta.log_level();
+            if let Some(answer) = conformance::call(&caller, &request, level).await {
+                return answer;
+            }
+        }
         let name = request.name.to_string();
         let answer = call_tool(&self.server, self.caller(&context), request).await;
         let (level, outcome) = match &answer {
@@ -140,8 +151,11 @@ impl ServerHandler for Connection {
         _: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
         offered(self.server.settings().enable_prompts, "prompts/list")?;
-        let all =
+        let mut all: Vec<_> =
             self.server.catalogue.prompts.iter().map(|prompt| prompts::listed(*prompt)).collect();
+        if self.server.catalogue.is_for_conformance {
+            all.splice(0..0, conformance::prompts());
+        }
         let cursor = cursor_of(request);
         let (some, next) =
             page("prompts", all, cursor.as_deref(), self.server.settings().page_size)?;
@@ -156,6 +170,11 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
         offered(self.server.settings().enable_prompts, "prompts/get")?;
+        if self.server.catalogue.is_for_conformance
+            && let Some(answer) = conformance::prompt(&request)
+        {
+            return answer;
+        }
         let arguments: JsonObject = request.arguments.unwrap_or_default();
         let principal = self.principal(&context);
         prompts::get(&self.server, &principal, &request.name, arguments).await.map(Into::into)
@@ -167,7 +186,10 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
         offered(self.server.settings().enable_resources, "resources/list")?;
-        let all = resources::list(&self.server, &self.principal(&context)).await?;
+        let mut all = resources::list(&self.server, &self.principal(&context)).await?;
+        if self.server.catalogue.is_for_conformance {
+            all.splice(0..0, conformance::resources());
+        }
         let cursor = cursor_of(request);
         let (some, next) =
             page("resources", all, cursor.as_deref(), self.server.settings().page_size)?;
@@ -184,7 +206,10 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         offered(self.server.settings().enable_resources, "resources/templates/list")?;
-        let all = resources::templates(&self.server, &self.principal(&context));
+        let mut all = resources::templates(&self.server, &self.principal(&context));
+        if self.server.catalogue.is_for_conformance {
+            all.splice(0..0, conformance::templates());
+        }
         let cursor = cursor_of(request);
         let (some, next) =
             page("templates", all, cursor.as_deref(), self.server.settings().page_size)?;
@@ -201,6 +226,11 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         offered(self.server.settings().enable_resources, "resources/read")?;
+        if self.server.catalogue.is_for_conformance
+            && let Some(read) = conformance::read(&request.uri)
+        {
+            return read.map(Into::into);
+        }
         let principal = self.principal(&context);
         let read =
             resources::read(&self.server, &principal, &request.uri, is_modern(&context)).await;
@@ -213,6 +243,9 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<(), ErrorData> {
         offered(self.server.settings().enable_resources, "resources/subscribe")?;
+        if self.server.catalogue.is_for_conformance && conformance::is_resource(&request.uri) {
+            return Ok(());
+        }
         let principal = self.principal(&context);
         // Whoever may not read it must not learn that it changes.
         resources::read(&self.server, &principal, &request.uri, false).await?;
@@ -261,6 +294,15 @@ impl ServerHandler for Connection {
         request: CompleteRequestParams,
         context: Context,
     ) -> Result<CompleteResult, ErrorData> {
+        if self.server.catalogue.is_for_conformance
+            && let Reference::Prompt(prompt) = &request.r#ref
+            && let Some(values) = conformance::completion(&prompt.name, &request.argument.value)
+        {
+            let total = u32::try_from(values.len()).ok();
+            let info = CompletionInfo::with_pagination(values, total, false)
+                .map_err(|error| ErrorData::internal_error(error, None))?;
+            return Ok(CompleteResult::new(info));
+        }
         completion::complete(&self.server, &self.principal(&context), &request).await
     }
 

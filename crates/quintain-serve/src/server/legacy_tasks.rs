@@ -9,6 +9,7 @@ use rmcp::model::{ErrorCode as RpcCode, ProgressToken};
 use serde_json::{Map, Value, json};
 
 use super::call::{Caller, Refused, seed, start, too_many};
+use super::conformance;
 use super::paging::page;
 use super::shared::Server;
 use super::task_store::{TaskEntry, TaskState};
@@ -35,7 +36,12 @@ pub(super) async fn answer(
             if !server.settings().enable_tools {
                 return Err(ErrorData::new(RpcCode::METHOD_NOT_FOUND, "tools/list", None));
             }
-            let tools = server.catalogue.tools(&caller.principal).map(listed_with_tasks).collect();
+            let mut tools: Vec<Value> =
+                server.catalogue.tools(&caller.principal).map(listed_with_tasks).collect();
+            if server.catalogue.is_for_conformance {
+                let fixtures = conformance::tools().into_iter();
+                tools.splice(0..0, fixtures.filter_map(|tool| serde_json::to_value(tool).ok()));
+            }
             let (tools, next) = page("tools", tools, cursor, size)?;
             Ok(with_cursor(json!({"tools": tools}), next))
         }
@@ -95,7 +101,7 @@ fn create(
         let what = format!("{name} does not run as a task");
         return Err(ErrorData::new(RpcCode::METHOD_NOT_FOUND, what, None));
     }
-    let call = match start(server, caller, name, arguments) {
+    let call = match start(server, caller, name, arguments, true) {
         Ok(call) => call,
         Err(Refused::Protocol(error)) => return Err(error),
         Err(Refused::Tool(refused)) => return to_value(&refused),

@@ -4,6 +4,7 @@
 mod call;
 mod client_host;
 mod completion;
+mod conformance;
 mod connection;
 mod envelope;
 mod info;

@@ -1,6 +1,7 @@
 //! State shared by all connections.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::resource_cache::ResourceCache;
 use super::running::Parked;
@@ -10,6 +11,9 @@ use crate::catalogue::Catalogue;
 use crate::counters::Counters;
 use crate::platform::Platform;
 use crate::settings::Settings;
+
+/// How long stopped runs may take to store what they have.
+const LONGEST_FAREWELL: Duration = Duration::from_secs(5);
 
 /// State shared by all connections.
 pub struct Server {
@@ -57,9 +61,15 @@ impl Server {
         }
     }
 
-    /// Cancels all calls, so that the process can end.
+    /// Stops all runs, so that they can be resumed, and cancels all calls, so that the process can end.
     pub fn stop(&self) {
+        self.platform.active.stop_all();
         self.tasks.cancel_all();
         self.parked.cancel_all();
+    }
+
+    /// Waits until all runs have stored what they have.
+    pub async fn finished(&self) {
+        self.platform.active.finished(LONGEST_FAREWELL).await;
     }
 }

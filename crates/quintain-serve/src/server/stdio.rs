@@ -32,6 +32,7 @@ pub async fn serve_stdio(server: Arc<Server>, principal: Principal) {
         Err(error) => tracing::debug!(%error, "the client did not start a session"),
     }
     server.stop();
+    server.finished().await;
     reading.abort();
     // What was sent last must reach the client.
     let _ = tokio::time::timeout(std::time::Duration::from_secs(2), writing).await;

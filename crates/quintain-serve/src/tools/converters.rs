@@ -30,10 +30,11 @@ tools! {
         "aliases": {"type": "array", "items": {"type": "string"}},
         "deterministic": {"type": "boolean"},
         "needs_llm": {"type": "boolean"},
+        "params": {"type": "object"},
         "suits_models": {"type": "boolean"},
         "suits_tool_arguments": {"type": "boolean"},
         "docs": {"type": "string"},
-    }), &["name", "description", "deterministic", "needs_llm"])),
+    }), &["name", "description", "params", "deterministic", "needs_llm"])),
     call: list;
 
     ApplyConverters = {
@@ -74,7 +75,7 @@ async fn list(call: Call<'_>) -> Result<Reply, ToolError> {
                 (1..4).all(|seed| rewrite.texts(sample, seed) == rewrite.texts(sample, 0));
             Some(json!({
                 "name": meta.id, "description": meta.summary, "aliases": meta.aliases,
-                "deterministic": deterministic, "needs_llm": false,
+                "params": strategies::options_of(*strategy), "deterministic": deterministic, "needs_llm": false,
                 "suits_models": tactic.suits().includes(Receiver::Model),
                 "suits_tool_arguments": tactic.suits().includes(Receiver::Arguments),
                 "docs": meta.docs,

@@ -31,11 +31,11 @@ tools! {
         "description": text("What it is for"),
         "category": text("security, safety, fairness, privacy, control, capability, or another word"),
         "source": {"type": "object", "description": "One of `inline`, `text`, `path`, `resource_uri`, `combine`", "properties": {
-            "inline": {"type": "array", "maxItems": 100_000, "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}},
-            "text": {"type": "string"},
-            "path": {"type": "string"},
-            "resource_uri": {"type": "string"},
-            "combine": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 50},
+            "inline": {"type": ["array", "string"], "maxItems": 100_000, "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}, "description": "Entries: texts, or maps with `value`; or the same as `text`"},
+            "text": {"type": "string", "description": "The content of a file in `format`"},
+            "path": {"type": "string", "description": "A file of the workspace (operator only)"},
+            "resource_uri": {"type": "string", "description": "Another data set, such as quintain://datasets/privacy"},
+            "combine": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 50, "description": "Ids or names of other data sets"},
         }, "minProperties": 1, "maxProperties": 1, "additionalProperties": false},
         "format": one_of(&["auto", "csv", "tsv", "json", "jsonl", "yaml", "pyrit", "garak_payload", "garak_report", "promptfoo", "txt"], "Format of `text` or `path`"),
         "field_mapping": {"type": "object", "additionalProperties": {"type": "string"}, "description": "Names of fields or columns: theirs to ours"},
@@ -128,7 +128,7 @@ async fn read(
         });
         return imported(lines.join("\n").as_bytes(), "inline", arguments);
     }
-    if let Some(text) = source["text"].as_str() {
+    if let Some(text) = source["text"].as_str().or(source["inline"].as_str()) {
         return imported(text.as_bytes(), "text", arguments);
     }
     if let Some(path) = source["path"].as_str() {

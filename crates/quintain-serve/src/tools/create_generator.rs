@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use super::definition::{CONTACT, READ, flag, object, reading, shape, tools, writing};
 use super::list_generators::{generator_json, generator_schema};
 use super::test_generator;
-use crate::platform::generator::{Generator, check_body};
+use crate::arguments::issues;
+use crate::platform::generator::{Generator, check_body, provider_types};
 use crate::principal::Group;
 use crate::tool::{Call, ErrorCode, Reply, ToolError};
 
@@ -20,9 +21,14 @@ tools! {
         argument_aliases: &[],
         is_long: false,
     }
-    input: object(properties(json!({
-        "test_after_creation": flag("Send a test prompt at once", false),
-    })), &["provider_type"]),
+    input: {
+        let mut properties = properties(json!({
+            "test_after_creation": flag("Send a test prompt at once", false),
+        }));
+        properties["parameters"] = parameters("Options of the model; other providers' options are passed on");
+        properties["provider_type"]["enum"] = json!(provider_types());
+        object(properties, &["provider_type"])
+    },
     output: generator_schema(),
     call: create;
 
@@ -44,6 +50,33 @@ tools! {
         "issues": {"type": "array", "items": {"type": "string"}},
     }), &["valid", "issues"]),
     call: validate;
+}
+
+/// Options of a model: those that every provider has, within their limits, and any others.
+pub(super) fn parameters(description: &str) -> Value {
+    let between = |low: i32, high: i32, what: &str| json!({"type": ["number", "null"], "minimum": low, "maximum": high, "description": what});
+    json!({
+        "type": "object",
+        "description": description,
+        "properties": {
+            "temperature": between(0, 2, "Randomness"),
+            "max_tokens": {"type": ["integer", "null"], "minimum": 1, "description": "Maximum length of a response"},
+            "top_p": between(0, 1, "Probability mass to sample from"),
+            "frequency_penalty": between(-2, 2, "Penalty on repeated tokens"),
+            "presence_penalty": between(-2, 2, "Penalty on tokens that occurred"),
+        },
+    })
+}
+
+/// Problems of the options of a model, as sentences.
+fn problems_of(parameters_given: Option<&Value>) -> Vec<String> {
+    let schema = json!({"type": "object", "properties": {"parameters": parameters("")}});
+    let (Some(given), Ok(validator)) = (parameters_given, jsonschema::validator_for(&schema))
+    else {
+        return Vec::new();
+    };
+    let found = issues(&validator, &json!({"parameters": given}));
+    found.into_iter().map(|issue| issue.message).collect()
 }
 
 /// The arguments that describe a generator.
@@ -113,7 +146,7 @@ async fn create(call: Call<'_>) -> Result<Reply, ToolError> {
 async fn validate(call: Call<'_>) -> Result<Reply, ToolError> {
     let body = body(&call.arguments);
     let draft = Generator { id: String::new(), name: "draft".to_owned(), body: body.clone() };
-    let mut issues = Vec::new();
+    let mut issues = problems_of(body.get("parameters"));
     issues.extend(check_body(&body).err().map(|error| error.message));
     if issues.is_empty() {
         let checked = call.platform.check_generator(call.principal, &draft);

@@ -54,6 +54,7 @@ tools! {
 pub(super) fn dataset_schema() -> Value {
     shape(
         json!({
+            "id": {"type": "string"},
             "dataset_id": {"type": "string"},
             "name": {"type": "string"},
             "description": {"type": "string"},
@@ -70,7 +71,7 @@ pub(super) fn dataset_schema() -> Value {
 /// A data set without its entries.
 pub(super) fn dataset_json(dataset: &Dataset) -> Value {
     json!({
-        "dataset_id": dataset.id, "name": dataset.name, "description": dataset.description,
+        "id": dataset.id, "dataset_id": dataset.id, "name": dataset.name, "description": dataset.description,
         "category": dataset.category, "license": dataset.license, "source": dataset.source,
         "entries": dataset.entries.len(), "uri": format!("quintain://datasets/{}", dataset.id),
     })

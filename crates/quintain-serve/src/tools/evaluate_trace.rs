@@ -65,8 +65,7 @@ async fn grade(call: Call<'_>) -> Result<Reply, ToolError> {
         ModelSettings { judge: judge.as_ref().map(Generator::target), ..ModelSettings::default() };
     let input = TraceInput::Text { name: "trace".to_owned(), text };
     let work = GradeWork { inputs: vec![input], format, metrics, models, ..GradeWork::default() };
-    let request =
-        platform.request(principal, "grade", Work::Grade(Box::new(work)), NewJob::default());
+    let request = platform.request(principal, Work::Grade(Box::new(work)), NewJob::default());
     let mut traces = Vec::new();
     let mut success = true;
     let mut each = |event: &Event| {

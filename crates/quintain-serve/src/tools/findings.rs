@@ -180,7 +180,7 @@ async fn replay(call: Call<'_>) -> Result<Reply, ToolError> {
     let limit = Duration::from_secs(platform.quota(principal).seconds_per_run);
     for _ in 0..times {
         let work = Work::Replay(Box::new(work.clone()));
-        let request = platform.request(principal, "replay", work, NewJob::default());
+        let request = platform.request(principal, work, NewJob::default());
         let outcome = platform.run(request, &[&generator], limit, host, |_| {}).await?;
         let report = outcome.summary.redteam.as_ref();
         let findings = report.into_iter().flat_map(|report| &report.findings);

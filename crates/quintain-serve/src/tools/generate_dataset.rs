@@ -52,9 +52,11 @@ async fn run(call: Call<'_>) -> Result<Reply, ToolError> {
         return Err(ToolError::new(ErrorCode::UnsupportedCapability, what)
             .with_hint("use a built-in data set, or an orchestrator with an attack strategy"));
     }
-    platform
-        .confirm_attack(principal, host, &generator, arguments.flag("confirm", false), false)
-        .await?;
+    // Learning makes harmless calls only; a target elsewhere may still belong to another.
+    if !generator.is_local() {
+        let confirm = arguments.flag("confirm", false);
+        platform.confirm_attack(principal, host, &generator, confirm, false).await?;
+    }
     let (target, world) = platform.opened_target(principal, &generator).await?;
     let most = arguments.number("num_tests", 25) as usize;
     let mut plugins = arguments.texts("categories");

@@ -50,6 +50,7 @@ tools! {
 pub(super) fn generator_schema() -> Value {
     shape(
         json!({
+            "id": {"type": "string"},
             "generator_id": {"type": "string"},
             "name": {"type": "string"},
             "provider_type": {"type": "string"},
@@ -91,6 +92,7 @@ pub(super) fn generator_json(entity: &Entity, with_test: bool) -> Value {
         "active"
     };
     let mut shown = json!({
+        "id": entity.id,
         "generator_id": entity.id,
         "name": entity.name,
         "provider_type": body["provider_type"],

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use quintain_engine::store::{Entity, EntityKind};
 use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use super::definition::{
     Arguments, READ, flag, id, number, object, one_of, page_of, paged, reading, shape, tools,
@@ -31,7 +33,7 @@ tools! {
         let mut properties = paged(json!({
             "status": one_of(&STATUSES, "Only orchestrators with this status"),
             "orchestrator_type": one_of(&TYPES, "Only orchestrators of this type"),
-            "created_after": {"type": "string", "format": "date-time"},
+            "created_after": {"type": "string", "format": "date-time", "description": "Only orchestrators created after this time, such as 2026-01-31T12:00:00Z"},
             "include_stats": flag("Add the counts of the latest run", true),
         }));
         properties["limit"] = number(1, 500, 50, "Items per page");
@@ -65,6 +67,7 @@ tools! {
 pub(super) fn orchestrator_schema() -> Value {
     shape(
         json!({
+            "id": {"type": "string"},
             "orchestrator_id": {"type": "string"},
             "name": {"type": "string"},
             "orchestrator_type": {"type": "string"},
@@ -122,6 +125,7 @@ pub(super) async fn shown_orchestrator(
     };
     let run_id = latest.map(|run| run.id.as_str()).or(wanted);
     Ok(json!({
+        "id": entity.id,
         "orchestrator_id": entity.id,
         "name": entity.name,
         "orchestrator_type": entity.body["orchestrator_type"],
@@ -140,18 +144,23 @@ pub(super) async fn shown_orchestrator(
     }))
 }
 
+/// A time in RFC 3339.
+fn instant(text: &str) -> Option<OffsetDateTime> {
+    OffsetDateTime::parse(text, &Rfc3339).ok()
+}
+
 async fn list(call: Call<'_>) -> Result<Reply, ToolError> {
     let Call { platform, principal, arguments, .. } = call;
     let arguments = Arguments(arguments);
     let mut all = platform.entities(principal, EntityKind::Orchestrator).await?;
     all.reverse();
+    let after = arguments.text("created_after").and_then(instant);
     let mut items = Vec::new();
     for entity in &all {
         let is_type = arguments
             .text("orchestrator_type")
             .is_none_or(|wanted| entity.body["orchestrator_type"] == wanted);
-        let is_new =
-            arguments.text("created_after").is_none_or(|after| entity.created.as_str() > after);
+        let is_new = after.is_none_or(|after| instant(&entity.created).is_none_or(|at| at > after));
         if !is_type || !is_new {
             continue;
         }

@@ -1,5 +1,8 @@
 //! `get_orchestrator_results`, `get_orchestrator_stats`, `get_orchestrator_logs` and `export_orchestrator_results`.
 
+use std::path::Path;
+
+use quintain_engine::confined::Folder;
 use quintain_engine::store::{EntityKind, Run};
 use quintain_evidence::event::Event;
 use quintain_evidence::finding::Severity;
@@ -7,7 +10,8 @@ use quintain_evidence::result::CaseStatus;
 use serde_json::{Value, json};
 
 use super::definition::{
-    Arguments, READ, WRITE, flag, id, number, object, one_of, paged, reading, shape, tools, writing,
+    Arguments, READ, WRITE, flag, id, number, object, one_of, paged, reading, shape, text, tools,
+    writing,
 };
 use crate::platform::Platform;
 use crate::platform::orchestrator::TAG;
@@ -36,7 +40,7 @@ tools! {
             "format": one_of(&["json", "csv", "html"], "Form of the report; csv and html come as text or as a linked resource"),
             "result_format": one_of(&["summary", "detailed", "raw", "scored_only"], "summary: hits and findings; detailed: all cases; raw: all cases uncut; scored_only: cases with a verdict"),
             "include_scores": flag("Include the verdict of every scorer", true),
-            "filter_by_score": {"type": "object", "properties": {
+            "filter_by_score": {"type": "object", "description": "Only items whose score is in this range", "properties": {
                 "min_score": {"type": "number"}, "max_score": {"type": "number"}, "scorer_name": {"type": "string"},
             }, "additionalProperties": false},
             "severity": one_of(&["info", "low", "medium", "high", "critical"], "Only findings of at least this severity"),
@@ -110,7 +114,7 @@ tools! {
     ExportOrchestratorResults = {
         name: "export_orchestrator_results",
         title: "Export results",
-        description: "Writes a run as a report: json, jsonl, csv, html, md, sarif, junit. Large reports are linked as resources.",
+        description: "Writes a run as a report: json, jsonl, csv, html, md, sarif, junit, garak_jsonl. Large reports are linked as resources; `path` also writes a new file of the workspace (operator only).",
         core: true,
         scope: writing(Group::Results),
         hints: Hints { idempotent: true, ..WRITE },
@@ -121,6 +125,7 @@ tools! {
         "orchestrator_id": id("Id or name of the orchestrator"),
         "run_id": id("A run of it; default: the latest"),
         "export_format": one_of(&["json", "jsonl", "csv", "html", "md", "sarif", "junit", "garak_jsonl", "xlsx", "pdf"], "Format; default json"),
+        "path": text("A new file in the workspace, to write the report to (operator only)"),
         "include_scores": flag("Accepted for compatibility", true),
         "include_metadata": flag("Accepted for compatibility", true),
         "compress": flag("Accepted for compatibility: reports are not compressed", false),
@@ -129,6 +134,7 @@ tools! {
         "run_id": {"type": "string"},
         "format": {"type": "string"},
         "bytes": {"type": "integer"},
+        "path": {"type": "string"},
         "content": {"type": "string"},
         "resource_link": {"type": "string"},
     }), &["run_id", "format", "bytes", "resource_link"]),
@@ -362,15 +368,43 @@ async fn logs(call: Call<'_>) -> Result<Reply, ToolError> {
     Ok(Reply::new(json!({"run_id": run.id, "lines": lines}), text))
 }
 
+/// Writes a report into the workspace. Files that exist are never overwritten, and links are not followed.
+fn write_new(
+    platform: &Platform,
+    principal: &Principal,
+    path: &str,
+    report: &str,
+) -> Result<(), ToolError> {
+    if !principal.operator {
+        let what = "only the operator of this server may name files";
+        return Err(ToolError::new(ErrorCode::NotAllowed, what)
+            .with_hint("read the report from `resource_link`"));
+    }
+    let invalid = |why: String| {
+        ToolError::new(ErrorCode::NotAllowed, format!("cannot write `{path}`: {why}"))
+    };
+    let folder = Folder::open(&platform.allowances.workspace);
+    let folder = folder.map_err(|error| invalid(error.to_string()))?;
+    let workspace = platform.allowances.workspace.as_path();
+    let relative = Path::new(path).strip_prefix(workspace).unwrap_or(Path::new(path));
+    folder.write_new(relative, report.as_bytes()).map(drop).map_err(|error| {
+        if error.kind() == Some(std::io::ErrorKind::AlreadyExists) {
+            ToolError::new(ErrorCode::Conflict, format!("`{path}` exists"))
+        } else {
+            invalid(error.to_string())
+        }
+    })
+}
+
 async fn export(call: Call<'_>) -> Result<Reply, ToolError> {
     let Call { platform, principal, arguments, .. } = call;
     let arguments = Arguments(arguments);
     let (orchestrator, run) = run_of(platform, principal, &arguments).await?;
     let wanted = arguments.text("export_format").unwrap_or("json");
-    if matches!(wanted, "xlsx" | "pdf" | "garak_jsonl") {
+    if matches!(wanted, "xlsx" | "pdf") {
         let what = format!("reports are not written as {wanted}");
         return Err(ToolError::new(ErrorCode::UnsupportedCapability, what)
-            .with_hint("use json, jsonl, csv, html, md, sarif or junit"));
+            .with_hint("use json, jsonl, csv, html, md, sarif, junit or garak_jsonl"));
     }
     let format = if wanted == "md" { "markdown" } else { wanted };
     let report = platform.report(&run, format).await?;
@@ -380,6 +414,10 @@ async fn export(call: Call<'_>) -> Result<Reply, ToolError> {
     if report.len() <= INLINE {
         structured["content"] = json!(report);
     }
-    let text = format!("{} bytes of {wanted}: {uri}", report.len());
-    Ok(Reply::new(structured, text).with_link(uri, "report", "text/plain"))
+    if let Some(path) = arguments.text("path") {
+        write_new(platform, principal, path, &report)?;
+        structured["path"] = json!(path);
+    }
+    let summary = format!("{} bytes of {wanted}: {uri}", report.len());
+    Ok(Reply::new(structured, summary).with_link(uri, "report", "text/plain"))
 }

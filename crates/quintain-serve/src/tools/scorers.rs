@@ -70,7 +70,7 @@ tools! {
     }
     input: object(json!({
         "text": {"type": "string", "maxLength": 1_000_000, "description": "The response to judge"},
-        "scorers": {"type": "array", "minItems": 1, "maxItems": 64, "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}},
+        "scorers": {"type": "array", "minItems": 1, "maxItems": 64, "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}, "description": "Names, or maps with `name` and options"},
         "context": {"type": "object", "description": "prompt, objective, system_prompt, tool_call: variables for scorers that use them"},
         "judge_generator_id": id("The model for scorers that need one"),
     }), &["text", "scorers"]),
@@ -128,8 +128,7 @@ async fn score(call: Call<'_>) -> Result<Reply, ToolError> {
     let models =
         ModelSettings { judge: judge.as_ref().map(Generator::target), ..ModelSettings::default() };
     let work = EvalWork { suite: vec![text], models, ..EvalWork::default() };
-    let request =
-        platform.request(principal, "score", Work::Eval(Box::new(work)), NewJob::default());
+    let request = platform.request(principal, Work::Eval(Box::new(work)), NewJob::default());
     let mut scores = Vec::new();
     let mut pass = false;
     let mut each = |event: &Event| {

@@ -24,7 +24,7 @@ tools! {
     StartOrchestrator = {
         name: "start_orchestrator",
         title: "Start an orchestrator",
-        description: "Starts a run and returns at once with its run_id, unless `execution_config.wait` is set. Asks the user before the first attack on a target. Follow it with get_orchestrator (`wait_seconds`), read it with get_orchestrator_results.",
+        description: "Starts a run and returns at once with its run_id, unless `execution_config.wait` is set or the call runs as a task. Asks the user before the first attack on a target. Follow it with get_orchestrator (`wait_seconds`), read it with get_orchestrator_results.",
         core: true,
         scope: writing(Group::Orchestrators),
         hints: ATTACK,
@@ -33,7 +33,7 @@ tools! {
     }
     input: object(json!({
         "orchestrator_id": id("Id or name of the orchestrator"),
-        "execution_config": {"type": "object", "properties": {
+        "execution_config": {"type": "object", "description": "Settings of this run", "properties": {
             "execution_name": text("A name for the run"),
             "sample_size": {"type": "integer", "minimum": 1, "maximum": 100_000, "description": "Only the first entries of the data set"},
             "overrides": {"type": "object", "description": "Settings that replace those of `config` for this run"},
@@ -158,12 +158,12 @@ async fn begin(
     let name = execution.and_then(|one| one["execution_name"].as_str());
     let description = Some(name.unwrap_or(&entity.name).to_owned());
     let job = NewJob { stored: true, tags, description };
-    let mut request = platform.request(principal, planned.kind, planned.work, job);
+    let mut request = platform.request(principal, planned.work, job);
     if let Some(run) = resume {
         run.clone_into(&mut request.id);
     }
     let generators: Vec<_> = planned.generators.iter().collect();
-    let run = platform.start(principal, request, &generators).await?;
+    let run = platform.start(principal, request, &generators, host.sampler()).await?;
     // Reading again: confirming may take the user a while.
     let entity = platform.entity(principal, kind, &entity.id).await?;
     let mut body = entity.body.clone();
@@ -181,20 +181,38 @@ async fn start_call(call: Call<'_>) -> Result<Reply, ToolError> {
     let (wanted, confirm) =
         (arguments.required("orchestrator_id"), arguments.flag("confirm", false));
     let execution = arguments.0.get("execution_config");
+    let waits = execution.and_then(|one| one["wait"].as_bool()).unwrap_or_else(|| host.is_task());
     let run = start(platform, principal, host, wanted, execution, confirm).await?;
-    if execution.is_some_and(|one| one["wait"] == true) {
-        let limit = Duration::from_secs(platform.quota(principal).seconds_per_run);
-        let cancelled = host.cancelled();
-        tokio::select! {
-            () = platform.wait(&principal.owner, &run, limit, host) => {}
-            () = cancelled => {
-                // What is finished is kept.
-                platform.active.stop(&principal.owner, &run, false);
-            }
-        }
+    if waits {
+        follow(platform, principal, host, wanted, &run).await?;
     }
-    let reply = state(platform, principal, wanted).await?;
-    Ok(reply)
+    state(platform, principal, wanted).await
+}
+
+/// Waits for a run. A client that cancels the call stops the run; what is finished is kept.
+async fn follow(
+    platform: &Platform,
+    principal: &Principal,
+    host: &dyn Host,
+    wanted: &str,
+    run: &str,
+) -> Result<(), ToolError> {
+    let limit = Duration::from_secs(platform.quota(principal).seconds_per_run);
+    let was_cancelled = tokio::select! {
+        biased;
+        () = host.cancelled() => true,
+        () = platform.wait(&principal.owner, run, limit, host) => false,
+    };
+    let was_stopped = was_cancelled && platform.active.stop(&principal.owner, run, false);
+    // What the end of the server stops is only paused.
+    if was_stopped && !platform.active.is_closing() {
+        let kind = EntityKind::Orchestrator;
+        let entity = platform.entity(principal, kind, wanted).await?;
+        let mut body = entity.body.clone();
+        body["stopped"] = json!(run);
+        platform.change_entity(principal, kind, &entity, &entity.name, &body).await?;
+    }
+    Ok(())
 }
 
 async fn resume_call(call: Call<'_>) -> Result<Reply, ToolError> {
@@ -211,7 +229,10 @@ async fn resume_call(call: Call<'_>) -> Result<Reply, ToolError> {
         return Err(ToolError::new(ErrorCode::Conflict, what));
     };
     let confirm = arguments.flag("confirm", false);
-    begin(platform, principal, host, &entity.id, None, confirm, Some(&run.id)).await?;
+    let run = begin(platform, principal, host, &entity.id, None, confirm, Some(&run.id)).await?;
+    if host.is_task() {
+        follow(platform, principal, host, &entity.id, &run).await?;
+    }
     state(platform, principal, &entity.id).await
 }
 

@@ -124,7 +124,7 @@ async fn ask(
     let text = suite::text(&suite::of_tests(generator, tests), &platform.allowances.workspace);
     let work = EvalWork { suite: vec![text], ..EvalWork::default() };
     let job = NewJob::default();
-    let request = platform.request(principal, "test", Work::Eval(Box::new(work)), job);
+    let request = platform.request(principal, Work::Eval(Box::new(work)), job);
     let mut results = Vec::new();
     let mut each = |event: &Event| {
         if let Event::Case(case) = event {
@@ -134,6 +134,7 @@ async fn ask(
                 "prompt": prompts.get(case.test_idx).map_or("", String::as_str),
                 "error": error.map(shown),
                 "latency_ms": case.latency_ms,
+                "output": output,
                 "untrusted": {"output": output},
             }));
         }

@@ -3,7 +3,7 @@
 use quintain_engine::store::EntityKind;
 use serde_json::{Value, json};
 
-use super::create_generator::properties;
+use super::create_generator::{parameters, properties};
 use super::definition::{Arguments, WRITE, flag, id, object, text, tools, writing};
 use super::list_generators::{generator_json, generator_schema};
 use super::test_generator;
@@ -28,6 +28,7 @@ tools! {
             "test_after_update": flag("Send a test prompt at once", false),
         }));
         if let Some(properties) = properties.as_object_mut() { properties.remove("provider_type"); }
+        properties["parameters"] = parameters("Options of the model to change; null removes one");
         object(properties, &["generator_id"])
     },
     output: generator_schema(),
@@ -40,13 +41,13 @@ tools! {
         core: false,
         scope: writing(Group::Generators),
         hints: WRITE,
-        argument_aliases: &[],
+        argument_aliases: &[("generator_id", "source_generator_id"), ("name", "new_name")],
         is_long: false,
     }
     input: object(json!({
         "source_generator_id": id("Id or name of the generator to copy"),
         "new_name": id("Name of the copy"),
-        "parameter_overrides": {"type": "object", "description": "Parameters that replace those of the source"},
+        "parameter_overrides": parameters("Parameters that replace those of the source; null removes one"),
         "model_override": text("Another model"),
         "test_after_clone": flag("Send a test prompt at once", false),
     }), &["source_generator_id", "new_name"]),

@@ -5,6 +5,7 @@ mod ask_user;
 mod audit;
 mod baseline;
 mod call;
+mod client_file;
 mod completions;
 mod conclude;
 mod demo;

@@ -138,6 +138,8 @@ fn make(new: &NewArgs, folder: &Path, app: &App) -> Result<Exit, String> {
         scope: new.scopes.join(" "),
         operator: new.scopes.is_empty(),
         client_id: None,
+        via: None,
+        family: None,
     };
     let token = keys.sign(&claims).map_err(|error| error.to_string())?;
     let row = TokenRow {

@@ -105,7 +105,8 @@ pub(super) async fn decide(
         return to_issuer(&provider, pending).await;
     }
     let token = form.token.trim();
-    let principal = match provider.verifier.local_claims(token) {
+    let claims = provider.verifier.local_claims(token);
+    let principal = match &claims {
         Some(_) => provider.verifier.principal(token).await.ok(),
         None => None,
     };
@@ -116,7 +117,8 @@ pub(super) async fn decide(
         Ok(scope) => scope,
         Err(error) => return refuse(error),
     };
-    let code = provider.records().issue_code(&pending, &principal, scope);
+    let via = claims.map(|claims| claims.jti);
+    let code = provider.records().issue_code(&pending, &principal, scope, via);
     Ok(back(&provider, &pending.redirect_uri, state.as_deref(), Ok(&code)))
 }
 

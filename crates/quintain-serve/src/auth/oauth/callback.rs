@@ -94,7 +94,7 @@ pub(super) async fn callback(
         Ok(scope) => scope,
         Err(error) => return refuse(error),
     };
-    let code = provider.records().issue_code(&pending, &principal, scope);
+    let code = provider.records().issue_code(&pending, &principal, scope, None);
     Ok(back(&provider, &pending.redirect_uri, pending.state.as_deref(), Ok(&code)))
 }
 

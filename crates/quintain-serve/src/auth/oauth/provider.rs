@@ -62,6 +62,8 @@ impl Provider {
             scope: grant.scope.clone(),
             operator: false,
             client_id: Some(grant.client.clone()),
+            via: grant.via.clone(),
+            family: Some(grant.family.clone()),
         };
         self.verifier.keys().sign(&claims).map_err(|error| {
             tracing::error!(%error, "cannot sign a token");

@@ -35,6 +35,18 @@ pub(super) struct Grant {
     pub(super) client: String,
     /// All tokens that follow from one consent. Misuse of one ends all.
     pub(super) family: String,
+    /// The id of the local token that approved it.
+    #[serde(default)]
+    pub(super) via: Option<String>,
+}
+
+/// What a code or a refresh token is exchanged for.
+pub(super) enum Taken {
+    Grant(Grant),
+    Code(Box<Code>),
+    Unknown,
+    /// It was used before: the tokens of this family end.
+    Misused(String),
 }
 
 #[derive(Debug, Clone)]
@@ -172,11 +184,13 @@ impl Records {
         pending: &Pending,
         principal: &Principal,
         scope: String,
+        via: Option<String>,
     ) -> String {
         self.codes.retain(|_, old| old.since.elapsed() < PENDING_LIFE);
         let code = random_secret();
         let client = pending.client.clone();
-        let grant = Grant { owner: principal.owner.clone(), scope, client, family: random_id() };
+        let (owner, family) = (principal.owner.clone(), random_id());
+        let grant = Grant { owner, scope, client, family, via };
         let entry = Code {
             grant,
             challenge: pending.challenge.clone(),
@@ -189,15 +203,19 @@ impl Records {
     }
 
     /// The grant of a code, once. A second attempt ends every token of the first.
-    pub(super) fn take_code(&mut self, code: &str) -> Option<Code> {
-        let entry = self.codes.get_mut(&hash(code))?;
+    pub(super) fn take_code(&mut self, code: &str) -> Taken {
+        let Some(entry) = self.codes.get_mut(&hash(code)) else { return Taken::Unknown };
         if entry.is_used {
             let family = entry.grant.family.clone();
             self.end_family(&family);
-            return None;
+            return Taken::Misused(family);
         }
         entry.is_used = true;
-        (entry.since.elapsed() < CODE_LIFE).then(|| entry.clone())
+        if entry.since.elapsed() < CODE_LIFE {
+            Taken::Code(Box::new(entry.clone()))
+        } else {
+            Taken::Unknown
+        }
     }
 
     pub(super) fn issue_refresh(&mut self, grant: Grant, now: u64) -> String {
@@ -210,17 +228,17 @@ impl Records {
     }
 
     /// The grant of a refresh token, once. A second use means that it was stolen, and ends the family.
-    pub(super) fn take_refresh(&mut self, token: &str, client: &str, now: u64) -> Option<Grant> {
-        let entry = self.stored.refresh.get_mut(&hash(token))?;
+    pub(super) fn take_refresh(&mut self, token: &str, client: &str, now: u64) -> Taken {
+        let Some(entry) = self.stored.refresh.get_mut(&hash(token)) else { return Taken::Unknown };
         if entry.is_used || entry.grant.client != client {
             let family = entry.grant.family.clone();
             self.end_family(&family);
-            return None;
+            return Taken::Misused(family);
         }
         entry.is_used = true;
         let grant = (entry.expires > now).then(|| entry.grant.clone());
         self.save();
-        grant
+        grant.map_or(Taken::Unknown, Taken::Grant)
     }
 
     fn end_family(&mut self, family: &str) {

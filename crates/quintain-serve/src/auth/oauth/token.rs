@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::OAuthError;
 use super::provider::{ACCESS_LIFE_SECONDS, Provider, granted_scope};
-use super::records::{Grant, hash};
+use super::records::{Grant, Taken, hash};
 use crate::principal::Scope;
 use crate::random::random_id;
 
@@ -95,7 +95,8 @@ fn by_code(
     let code = request.code.as_deref().ok_or(OAuthError::InvalidRequest("code is required"))?;
     let verifier = request.code_verifier.as_deref();
     let verifier = verifier.ok_or(OAuthError::InvalidRequest("code_verifier is required"))?;
-    let code = provider.records().take_code(code).ok_or(OAuthError::InvalidGrant)?;
+    let taken = provider.records().take_code(code);
+    let Taken::Code(code) = taken else { return Err(misused(provider, taken)) };
     let proof = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
     let is_right = code.grant.client == client
         && request.redirect_uri.as_ref() == Some(&code.redirect_uri)
@@ -116,8 +117,11 @@ fn by_refresh(
     let token = request.refresh_token.as_deref();
     let token = token.ok_or(OAuthError::InvalidRequest("refresh_token is required"))?;
     let now = jsonwebtoken::get_current_timestamp();
-    let grant = provider.records().take_refresh(token, &client, now);
-    let mut grant = grant.ok_or(OAuthError::InvalidGrant)?;
+    let taken = provider.records().take_refresh(token, &client, now);
+    let Taken::Grant(mut grant) = taken else { return Err(misused(provider, taken)) };
+    if grant.via.as_deref().is_some_and(|id| provider.verifier.is_revoked(id)) {
+        return Err(OAuthError::InvalidGrant);
+    }
     if let Some(scope) = &request.scope {
         // A client may ask for less, never for more.
         let granted: Vec<&str> = grant.scope.split_whitespace().collect();
@@ -129,6 +133,14 @@ fn by_refresh(
         grant.scope = narrower.join(" ");
     }
     answer(provider, grant, true)
+}
+
+/// The answer to what cannot be exchanged. Misuse ends the access tokens of the same consent, too.
+fn misused(provider: &Provider, taken: Taken) -> OAuthError {
+    if let Taken::Misused(family) = taken {
+        provider.verifier.end_family(&family);
+    }
+    OAuthError::InvalidGrant
 }
 
 /// Programs exchange a token of `quintain token new` for a short one: its subject is the client id, the token the secret.
@@ -146,7 +158,8 @@ async fn by_credentials(
     let principal =
         provider.verifier.principal(&secret).await.map_err(|_| OAuthError::InvalidClient)?;
     let scope = granted_scope(request.scope.as_deref(), &principal)?;
-    let grant = Grant { owner: claims.sub, scope, client, family: random_id() };
+    let via = Some(claims.jti);
+    let grant = Grant { owner: claims.sub, scope, client, family: random_id(), via };
     answer(provider, grant, false)
 }
 

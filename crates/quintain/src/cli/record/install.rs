@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use quintain_engine::confined::Folder;
 use quintain_engine::jobs::quoted;
 use quintain_engine::secrets::learn_launch;
 use quintain_evidence::connection::Launch;
@@ -15,11 +14,8 @@ use url::Url;
 use super::secret_rules::learn_named_values;
 use super::{App, Args};
 use crate::cli::ask_user::ask_user;
-use crate::cli::scan;
+use crate::cli::{client_file, scan};
 use crate::exit::Exit;
-
-/// Number of names to try for the copy of the former file.
-const MAX_COPIES: usize = 100;
 
 pub(super) async fn run(client: &str, args: &Args, app: &App) -> Exit {
     let plan = match plan(client, args, app) {
@@ -229,7 +225,7 @@ fn file_name(name: &str) -> String {
     name.chars().map(fit).take(80).collect()
 }
 
-/// Writes the file and a copy of the former one next to it. The configuration may be a link, whose target changes.
+/// Writes the file and a copy of the former one next to it.
 fn write(plan: &Installation, edited: &Edited) -> Result<PathBuf, String> {
     // A client may start a server in several windows, so each session gets a file of its own in this folder.
     let folder = if plan.is_folder { Some(plan.capture.as_path()) } else { plan.capture.parent() };
@@ -237,38 +233,5 @@ fn write(plan: &Installation, edited: &Edited) -> Result<PathBuf, String> {
         std::fs::create_dir_all(folder)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    let real = plan.path.canonicalize().map_err(|error| error.to_string())?;
-    let now = std::fs::read_to_string(&real).map_err(|error| error.to_string())?;
-    if now != plan.former {
-        return Err("it changed in the meantime".to_owned());
-    }
-    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
-        return Err("it is not a file".to_owned());
-    };
-    let permissions = std::fs::metadata(&real).map_err(|error| error.to_string())?.permissions();
-    let folder = Folder::open(folder).map_err(|error| error.to_string())?;
-    let mut copy = None;
-    for number in 0..MAX_COPIES {
-        let mut copied = name.to_owned();
-        copied.push(if number == 0 {
-            ".before-record".to_owned()
-        } else {
-            format!(".before-record-{number}")
-        });
-        match folder.write_new(Path::new(&copied), plan.former.as_bytes()) {
-            Ok(_) => {
-                copy = Some(folder.path().join(copied));
-                break;
-            }
-            Err(error) if error.kind() == Some(std::io::ErrorKind::AlreadyExists) => {}
-            Err(error) => return Err(error.to_string()),
-        }
-    }
-    let copy = copy.ok_or("there are too many copies of it")?;
-    // The copy may contain the same secrets.
-    let kept = std::fs::set_permissions(&copy, permissions.clone());
-    kept.map_err(|error| error.to_string())?;
-    folder.replace(Path::new(name), edited.text.as_bytes()).map_err(|error| error.to_string())?;
-    std::fs::set_permissions(&real, permissions).map_err(|error| error.to_string())?;
-    Ok(copy)
+    client_file::replace(&plan.path, &plan.former, &edited.text, ".before-record")
 }

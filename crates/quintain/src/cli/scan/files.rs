@@ -141,7 +141,7 @@ fn read(path: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-fn dirs(context: &Context) -> Dirs {
+pub(super) fn dirs(context: &Context) -> Dirs {
     let folder =
         |name: &str| context.env.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = folder("HOME").or_else(|| folder("USERPROFILE"));

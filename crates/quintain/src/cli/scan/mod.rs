@@ -81,6 +81,11 @@ fn severity(word: &str) -> Result<Threshold, String> {
 }
 
 /// The configurations of all clients of this machine.
+/// The folders where clients keep their configurations.
+pub(super) fn folders(app: &App) -> quintain_scan::clients::Dirs {
+    files::dirs(&app.context)
+}
+
 pub(super) fn configurations(app: &App) -> Vec<Config> {
     let found = files::discover(app);
     judge::learn_secrets(&found.configs, &app.redactor);

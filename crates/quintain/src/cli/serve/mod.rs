@@ -1,6 +1,7 @@
 //! `quintain serve`: Quintain as an MCP server, for applications on this machine or for a team.
 
 mod check;
+mod install;
 mod settings;
 
 use std::net::SocketAddr;
@@ -31,6 +32,7 @@ use crate::exit::Exit;
 /// Examples:
 ///   quintain serve
 ///   quintain serve --http 127.0.0.1:8765
+///   quintain serve install --client claude-code
 ///   quintain serve check
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
@@ -44,6 +46,7 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    Install(install::Args),
 }
 
 /// The flags that change settings.
@@ -73,20 +76,24 @@ struct Options {
     /// Also serve what tests of the protocol need
     #[arg(long, hide = true)]
     fixtures: bool,
+    /// Also serve what the official conformance suite asks for
+    #[arg(long, hide = true)]
+    conformance: bool,
 }
 
 pub(super) async fn run(args: Args, app: &App) -> Exit {
     app.start_logging(false, false);
     match args.command {
         Some(Command::Check(check)) => check::run(&check, app),
+        Some(Command::Install(install)) => install::run(&install, app).await,
         None => match settings::read(&args.options, app) {
-            Ok(effective) => serve(effective, args.options.fixtures, app).await,
+            Ok(effective) => serve(effective, &args.options, app).await,
             Err(exit) => exit,
         },
     }
 }
 
-async fn serve(effective: Effective, fixtures: bool, app: &App) -> Exit {
+async fn serve(effective: Effective, options: &Options, app: &App) -> Exit {
     let settings = effective.settings;
     let store = match store::open(app).await {
         Ok(store) => store,
@@ -104,11 +111,21 @@ async fn serve(effective: Effective, fixtures: bool, app: &App) -> Exit {
         None => None,
     };
     let jobs = job::jobs(app, Some(store.clone()));
-    let catalogue = if fixtures {
+    let mut catalogue = if options.fixtures {
         Catalogue::with_fixtures(settings.toolset)
     } else {
         Catalogue::of(settings.toolset)
     };
+    catalogue.is_for_conformance = options.conformance;
+    if let Some(folder) = &settings.prompt_template_dir {
+        match quintain_serve::prompts::load_own(folder) {
+            Ok(prompts) => catalogue.add_prompts(prompts),
+            Err(why) => {
+                app.console.error(&format!("cannot read the prompts in {why}"), None);
+                return Exit::Usage;
+            }
+        }
+    }
     let transport = settings.transport;
     let allowances = match Allowances::of(&settings, app.context.cwd.clone()) {
         Ok(allowances) => allowances,
@@ -124,8 +141,11 @@ async fn serve(effective: Effective, fixtures: bool, app: &App) -> Exit {
         Transport::Stdio => {
             let mut stop = app.stop.clone();
             tokio::select! {
-                () = serve_stdio(server, Principal::local(LOCAL_OWNER)) => {}
-                _ = stop.wait_for(|stopped| *stopped) => {}
+                () = serve_stdio(Arc::clone(&server), Principal::local(LOCAL_OWNER)) => {}
+                _ = stop.wait_for(|stopped| *stopped) => {
+                    server.stop();
+                    server.finished().await;
+                }
             }
             Exit::Passed
         }
