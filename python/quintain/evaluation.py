@@ -20,7 +20,7 @@ from .results import EvaluationResult, Finding, MetricData, TestResult
 from .test_case import ConversationalTestCase, LLMTestCase, MCPServer
 from .test_case._record import list_of, make
 
-__all__ = ["MetricError", "a_evaluate", "assert_test", "evaluate", "measure"]
+__all__ = ["MetricError", "a_evaluate", "assert_test", "evaluate"]
 
 TestCase = LLMTestCase | ConversationalTestCase
 

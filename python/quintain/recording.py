@@ -37,6 +37,12 @@ class RecordedSession:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)
 
+    def __enter__(self) -> RecordedSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
     async def __aenter__(self) -> RecordedSession:
         await self.list_everything()
         return self

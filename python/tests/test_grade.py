@@ -10,7 +10,7 @@ from conftest import REPOSITORY, SHARED
 from quintain import EvaluationDataset, _quintain, evaluate
 from quintain import metrics as all_metrics
 from quintain.metrics import ToolCorrectnessMetric
-from quintain.test_case import LLMTestCase, ToolCall
+from quintain.test_case import ConversationalTestCase, LLMTestCase, ToolCall, Turn
 
 GRADE = REPOSITORY / "crates/quintain-grade/tests/deepeval"
 CASES = REPOSITORY / "crates/quintain/tests/it/cases/grade"
@@ -26,9 +26,16 @@ REQUIRED = {
 
 
 def metrics():
+    """All metrics that need no judge."""
     classes = {getattr(all_metrics, name) for name in all_metrics.__all__}
     named = sorted((cls for cls in classes if getattr(cls, "id", "")), key=lambda cls: cls.id)
-    return [cls(**REQUIRED.get(cls.id, {})) for cls in named if REQUIRED.get(cls.id, {}) is not None]
+    made = [cls(**REQUIRED.get(cls.id, {})) for cls in named if REQUIRED.get(cls.id, {}) is not None]
+    answered = evaluate([LLMTestCase("q", "a", retrieval_context=["c"], context=["c"], expected_output="a")], made).test_results[0]
+    spoken = evaluate([ConversationalTestCase([Turn("user", "q"), Turn("assistant", "a")])], made).test_results[0]
+    pairs = zip(made, answered.metrics_data, spoken.metrics_data)
+    chosen = [metric for metric, *data in pairs if not any("judge" in (score.error or "") for score in data)]
+    assert len(chosen) > 12
+    return chosen
 
 
 def grade(file, chosen, tmp_path):
