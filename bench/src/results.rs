@@ -12,13 +12,14 @@ pub enum Section {
     Eval,
     Grade,
     Judge,
+    Python,
     Store,
     Build,
 }
 
 impl Section {
-    const ALL: [Self; 6] =
-        [Self::Wire, Self::Eval, Self::Grade, Self::Judge, Self::Store, Self::Build];
+    const ALL: [Self; 7] =
+        [Self::Wire, Self::Eval, Self::Grade, Self::Judge, Self::Python, Self::Store, Self::Build];
 
     fn heading(self) -> &'static str {
         match self {
@@ -26,6 +27,7 @@ impl Section {
             Self::Eval => "## Suites",
             Self::Grade => "## Grading",
             Self::Judge => "## Judges",
+            Self::Python => "## The Python package",
             Self::Store => "## Stored runs",
             Self::Build => "## The build",
         }

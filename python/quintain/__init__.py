@@ -21,16 +21,21 @@ if TYPE_CHECKING:
     from .client import AsyncSession, Session, connect, connect_async
     from .convert import from_anthropic, from_langchain, from_openai
     from .dataset import ConversationalGolden, EvaluationDataset, Golden
-    from .evaluation import a_evaluate, assert_test, evaluate
-    from .recording import record
-    from .suite import RedteamResult, Suite, SuiteResult, redteam, run_suite
+    from .evaluation import MetricError, a_evaluate, assert_test, evaluate
+    from .recording import RecordedSession, record
+    from .results import EvaluationResult
+    from .suite import RedteamFinding, RedteamResult, Suite, SuiteResult, redteam, run_suite
 
 __all__ = [
     "AsyncSession",
     "ConversationalGolden",
     "EvaluationDataset",
+    "EvaluationResult",
     "Golden",
+    "MetricError",
     "QuintainError",
+    "RecordedSession",
+    "RedteamFinding",
     "RedteamResult",
     "Session",
     "Suite",
@@ -57,8 +62,9 @@ _MODULES = {
     "from_anthropic": "convert", "from_langchain": "convert", "from_openai": "convert",
     "ConversationalGolden": "dataset", "EvaluationDataset": "dataset", "Golden": "dataset",
     "a_evaluate": "evaluation", "assert_test": "evaluation", "evaluate": "evaluation",
-    "record": "recording",
-    "RedteamResult": "suite", "Suite": "suite", "SuiteResult": "suite", "redteam": "suite", "run_suite": "suite",
+    "MetricError": "evaluation", "EvaluationResult": "results",
+    "RecordedSession": "recording", "record": "recording",
+    "RedteamFinding": "suite", "RedteamResult": "suite", "Suite": "suite", "SuiteResult": "suite", "redteam": "suite", "run_suite": "suite",
 }
 
 

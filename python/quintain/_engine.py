@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _quintain
-from ._json import dump, to_value
+from ._json import dump, encode, to_value
 
 if TYPE_CHECKING:
     from .metrics import Metric
 
-__all__ = ["RunEvents", "check_metrics", "convert", "grade", "metric_table", "settings"]
+__all__ = ["RunEvents", "check_metrics", "convert", "encode_cases", "grade", "metric_table", "settings"]
 
 #: How long to wait for an event before Python looks for signals.
 _POLL_MS = 100
@@ -48,15 +48,26 @@ def grade(
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """Grades test cases. The judge answers all questions of a round."""
-    lines = "\n".join(dump(case._to_json(f"test_cases[{at}]")) for at, case in enumerate(cases))
+    lines = encode_cases(cases)
     asked = None
     if judge is not None:
 
         def asked(questions: list[str]) -> list[str]:
             return [dump(answer) for answer in judge([json.loads(question) for question in questions])]
 
-    graded: dict[str, Any] = json.loads(_quintain.grade(lines or "[]", settings, asked, progress))
+    try:
+        graded: dict[str, Any] = json.loads(_quintain.grade(lines or "[]", settings, asked, progress))
+    except ValueError:
+        # The engine knows the place in the text; what is nested too deeply has a better name here.
+        for at, case in enumerate(cases):
+            to_value(case, f"test_cases[{at}]")
+        raise
     return graded
+
+
+def encode_cases(cases: Sequence[Any]) -> str:
+    """Test cases as the engine reads them: one on every line."""
+    return "\n".join(encode(case, f"test_cases[{at}]") for at, case in enumerate(cases))
 
 
 def convert(conversation: Any, format: str) -> list[dict[str, Any]]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
-import threading
-from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
 
-__all__ = ["answer_all", "is_provider", "name_of", "run_coroutine"]
+from ._json import encode, shown
+from ._loop import Loop
 
-T = TypeVar("T")
-#: Questions that are asked at once.
-_CONCURRENT = 20
+__all__ = ["Judge", "is_provider", "name_of"]
 
 
 def is_provider(model: Any) -> bool:
@@ -29,54 +26,104 @@ def name_of(model: Any) -> str | None:
     if isinstance(model, dict):
         return str(model.get("id", "model"))
     get = getattr(model, "get_model_name", None)
-    name = get() if callable(get) else getattr(model, "__name__", None)
+    try:
+        name = get() if callable(get) else getattr(model, "__name__", None)
+    except Exception:  # noqa: BLE001 - a name is not worth an evaluation
+        name = None
     return str(name) if name else type(model).__name__
 
 
-def answer_all(model: Any, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Asks the model every question, several at once. What it raises becomes an error of its answer."""
-    asynchronous: Any = getattr(model, "a_generate", None)
-    if not callable(asynchronous) and inspect.iscoroutinefunction(model):
-        asynchronous = model
-    if callable(asynchronous):
-        concurrently: Callable[..., Awaitable[Any]] = asynchronous  # type: ignore[assignment,unused-ignore] # pyright: ignore
-        return run_coroutine(_ask_concurrently(concurrently, questions))
-    ask: Any = getattr(model, "generate", None) or model
-    if not callable(ask):
-        raise TypeError(f"model: expected the id of a provider, a function or an object with generate, found a {type(model).__name__}")
-    if len(questions) == 1:
-        return [_answer(ask, questions[0])]
-    with ThreadPoolExecutor(max_workers=min(_CONCURRENT, len(questions))) as pool:
-        return list(pool.map(lambda question: _answer(ask, question), questions))
+class Judge:
+    """A model in Python, asked several questions at once."""
+
+    def __init__(self, model: Any, loop: Loop, concurrency: int, throttle: float = 0) -> None:
+        self._loop = loop
+        self._concurrency = concurrency
+        self._throttle = throttle
+        asynchronous: Any = getattr(model, "a_generate", None)
+        if not callable(asynchronous) and inspect.iscoroutinefunction(model):
+            asynchronous = model
+        self._asynchronous: Callable[..., Awaitable[Any]] | None = asynchronous if callable(asynchronous) else None
+        ask: Any = self._asynchronous or getattr(model, "generate", None) or model
+        if not callable(ask) or isinstance(ask, type):
+            raise TypeError(
+                f"model: expected the id of a provider, a function or an object with generate, found {_found(model)}"
+            )
+        self._ask: Callable[..., Any] = ask
+        self._wants = _wants(ask)
+
+    def answer_all(self, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Answers every question. What the model raises becomes an error of its answer."""
+        if self._asynchronous is not None:
+            return self._loop.run(self._answer_concurrently(questions))
+        if len(questions) == 1 or self._concurrency == 1:
+            return [self._answer(question) for question in questions]
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(max_workers=min(self._concurrency, len(questions))) as pool:
+            asked = []
+            for question in questions:
+                asked.append(pool.submit(self._answer, question))
+                if self._throttle:
+                    time.sleep(self._throttle)
+            return [answer.result() for answer in asked]
+
+    async def _answer_concurrently(self, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        import asyncio
+
+        limit = asyncio.Semaphore(self._concurrency)
+
+        async def one(at: int, question: dict[str, Any]) -> dict[str, Any]:
+            if self._throttle:
+                await asyncio.sleep(self._throttle * at)
+            async with limit:
+                try:
+                    answer = self._call(question)
+                    return _output(await answer if inspect.isawaitable(answer) else answer)
+                except Exception as error:  # noqa: BLE001 - a judge that fails is an error of this metric only
+                    return _failure(error)
+
+        return list(await asyncio.gather(*(one(at, question) for at, question in enumerate(questions))))
+
+    def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answer = self._call(question)
+            if inspect.isawaitable(answer):
+                return self._loop.run(_awaited(answer))
+            return _output(answer)
+        except Exception as error:  # noqa: BLE001 - as above
+            return _failure(error)
+
+    def _call(self, question: dict[str, Any]) -> Any:
+        prompt, schema = question["prompt"], question.get("schema")
+        if self._wants == "json_schema":
+            return self._ask(prompt, json_schema=schema)
+        if self._wants == "schema":
+            from ._schema import model_of
+
+            return self._ask(prompt, schema=model_of(schema))
+        return self._ask(prompt)
 
 
-async def _ask_concurrently(ask: Callable[..., Awaitable[Any]], questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    limit = asyncio.Semaphore(_CONCURRENT)
-
-    async def one(question: dict[str, Any]) -> dict[str, Any]:
-        async with limit:
-            try:
-                return _output(await ask(*_arguments(ask, question)))
-            except Exception as error:  # noqa: BLE001 - a judge that fails is an error of this metric only
-                return {"error": f"{type(error).__name__}: {error}"}
-
-    return list(await asyncio.gather(*(one(question) for question in questions)))
+def _found(model: Any) -> str:
+    return f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
 
 
-def _answer(ask: Callable[..., Any], question: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return _output(ask(*_arguments(ask, question)))
-    except Exception as error:  # noqa: BLE001 - as above
-        return {"error": f"{type(error).__name__}: {error}"}
-
-
-def _arguments(ask: Callable[..., Any], question: dict[str, Any]) -> tuple[Any, ...]:
-    """The prompt, and the JSON Schema of the answer if the function takes a second argument called `schema`."""
+def _wants(ask: Callable[..., Any]) -> str | None:
+    """How the function takes the form of the answer: as JSON Schema, as a class of pydantic, or not at all."""
     try:
         parameters = inspect.signature(ask).parameters
     except (TypeError, ValueError):
-        parameters = {}  # type: ignore[assignment]
-    return (question["prompt"], question["schema"]) if "json_schema" in parameters else (question["prompt"],)
+        return None
+    return next((name for name in ("json_schema", "schema") if name in parameters), None)
+
+
+def _failure(error: Exception) -> dict[str, Any]:
+    return {"error": f"{type(error).__name__}: {shown(error)}"}
+
+
+async def _awaited(answer: Awaitable[Any]) -> dict[str, Any]:
+    return _output(await answer)
 
 
 def _output(answer: Any) -> dict[str, Any]:
@@ -84,35 +131,8 @@ def _output(answer: Any) -> dict[str, Any]:
         # The text and what it cost.
         answer = answer[0]
     if isinstance(answer, str):
-        return {"output": answer}
-    dump = getattr(answer, "model_dump", None)
-    if callable(dump):
-        answer = dump(mode="json")
+        return {"output": str(answer)}
     try:
-        json.dumps(answer, allow_nan=False)
+        return {"output": json.loads(encode(answer, "the answer of the judge"))}
     except (TypeError, ValueError) as error:
-        return {"error": f"the answer of the judge is not JSON: {error}"}
-    return {"output": answer}
-
-
-def run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end, also where an event loop is running."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    result: list[T] = []
-    errors: list[BaseException] = []
-
-    def body() -> None:
-        try:
-            result.append(asyncio.run(coroutine))
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            errors.append(error)
-
-    thread = threading.Thread(target=body)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return result[0]
+        return {"error": shown(error)}

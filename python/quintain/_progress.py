@@ -17,7 +17,7 @@ class Progress:
     """Shows how many of a known number are done."""
 
     def __init__(self, total: int, show: bool | None = None, what: str = "test cases") -> None:
-        self._total, self._what = total, what
+        self.total, self._what = total, what
         self._show = _is_watched() if show is None else show
         self._started = time.monotonic()
         self._drawn = False
@@ -30,10 +30,10 @@ class Progress:
         elapsed = time.monotonic() - self._started
         if not self._show or (elapsed < _PATIENCE and not self._drawn):
             return
-        share = min(1.0, done / self._total) if self._total else 1.0
+        share = min(1.0, done / self.total) if self.total else 1.0
         bar = ("#" * int(share * _WIDTH)).ljust(_WIDTH, ".")
         rate = done / elapsed if elapsed else 0.0
-        sys.stderr.write(f"\r[{bar}] {done} of {self._total} {self._what}, {rate:.0f}/s")
+        sys.stderr.write(f"\r[{bar}] {done} of {self.total} {self._what}, {rate:.0f}/s")
         sys.stderr.flush()
         self._drawn = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 from . import _engine
@@ -19,8 +19,10 @@ TestCase = LLMTestCase | ConversationalTestCase
 def from_openai(messages: Any, *, tools: Any = None, mcp_servers: list[Any] | None = None, name: str | None = None) -> TestCase:
     """A test case from messages of a chat completion, or from the input and output items of a response."""
     items = _list(messages, "messages")
-    if any(isinstance(item, dict) and item.get("type") in ("function_call", "mcp_call", "message") for item in items):
-        record: dict[str, Any] = {"input": items[:1], "output": items[1:]}
+    if any(item.get("type") in ("function_call", "mcp_call", "message") for item in items):
+        # Everything up to the first item of the model is its input.
+        first = next(at for at, item in enumerate(items) if item.get("type") in ("function_call", "mcp_call", "message") and item.get("role") != "user")
+        record: dict[str, Any] = {"input": items[:first], "output": items[first:]}
         return _only("openai-responses", _with(record, tools), mcp_servers, name)
     return _only("openai-chat", _with({"messages": items}, tools), mcp_servers, name)
 
@@ -35,14 +37,38 @@ def from_anthropic(
     return _only("anthropic", _with(record, tools), mcp_servers, name)
 
 
-def from_langchain(messages: Iterable[Any], *, tools: Any = None, mcp_servers: list[Any] | None = None, name: str | None = None) -> TestCase:
-    """A test case from messages of LangChain or LangGraph."""
-    return from_openai([_langchain(message, at) for at, message in enumerate(messages)], tools=tools, mcp_servers=mcp_servers, name=name)
+def from_langchain(messages: Any, *, tools: Any = None, mcp_servers: list[Any] | None = None, name: str | None = None) -> TestCase:
+    """A test case from messages of LangChain, or from the state of a LangGraph graph."""
+    if isinstance(messages, Mapping):
+        messages = messages.get("messages")
+    found = [_langchain(message, at) for at, message in enumerate(_listed(messages, "messages"))]
+    return from_openai(found, tools=tools, mcp_servers=mcp_servers, name=name)
 
 
 def _list(messages: Any, field: str) -> list[Any]:
-    value = to_value(messages if isinstance(messages, (list, tuple)) else list(messages), field)
-    return list(value)
+    found: list[Any] = []
+    for at, item in enumerate(to_value(_listed(messages, field), field)):
+        # A whole response may stand for its message or its items.
+        if isinstance(item, dict) and isinstance(item.get("choices"), list) and item["choices"]:
+            item = item["choices"][0].get("message")
+        if isinstance(item, dict) and item.get("object") == "response":
+            found.extend(item.get("output") or [])
+            continue
+        if not isinstance(item, dict):
+            raise TypeError(f"{field}[{at}]: expected a message, found a {type(item).__name__}")
+        found.append(item)
+    if not found:
+        raise ValueError(f"{field}: contains no messages")
+    return found
+
+
+def _listed(messages: Any, field: str) -> list[Any]:
+    if messages is None or isinstance(messages, (str, bytes, Mapping)):
+        raise TypeError(f"{field}: expected a list of messages, found a {type(messages).__name__}")
+    try:
+        return list(messages)
+    except TypeError:
+        raise TypeError(f"{field}: expected a list of messages, found a {type(messages).__name__}") from None
 
 
 def _with(record: dict[str, Any], tools: Any) -> dict[str, Any]:
@@ -70,7 +96,9 @@ _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"
 
 def _langchain(message: Any, at: int) -> dict[str, Any]:
     """A message in OpenAI's form."""
-    get = message.get if isinstance(message, dict) else lambda key, default=None: getattr(message, key, default)
+    if not isinstance(message, Mapping) and not hasattr(message, "type"):
+        raise TypeError(f"messages[{at}]: expected a message of LangChain, found a {type(message).__name__}")
+    get = message.get if isinstance(message, Mapping) else lambda key, default=None: getattr(message, key, default)
     kind = get("type") or get("role")
     role = _ROLES.get(str(kind), str(kind))
     if role not in ("user", "assistant", "system", "tool"):

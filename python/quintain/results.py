@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["EvaluationResult", "Finding", "MetricData", "TestResult"]
+from ._json import visible
+
+__all__ = ["EvaluationResult", "Finding", "MetricData", "TestResult", "table"]
+
+_MARKS = {True: "passed", False: "failed", None: "n/a"}
+
+
+def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table for notebooks. All text is escaped: it comes from applications and servers under test."""
+    def cells(row: Iterable[object]) -> str:
+        return "".join(f"<td>{html.escape(visible('' if cell is None else str(cell)))}</td>" for cell in row)
+
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
+    return f"<table><caption>{html.escape(visible(caption))}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 @dataclass
@@ -31,7 +45,7 @@ class Finding:
     def __str__(self) -> str:
         place = "answer" if self.call is None else f"call {self.call}"
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{self.severity} {self.check} at {place}{self.pointer}: {self.message}{hint}"
+        return visible(f"{self.severity} {self.check} at {place}{self.pointer}: {self.message}{hint}")
 
 
 @dataclass
@@ -50,6 +64,12 @@ class MetricData:
     evaluation_model: str | None = None
     #: What a judge would decide beyond the score.
     judge: str | None = None
+
+    def __str__(self) -> str:
+        score = "n/a" if self.score is None else f"{self.score:.2f}"
+        why = self.error or self.reason or ""
+        text = f"{self.name} {score} (threshold {self.threshold:g}): {_MARKS[self.success]}{'; ' + why if why else ''}"
+        return visible(text)
 
 
 @dataclass
@@ -70,14 +90,37 @@ class TestResult:
 
     def describe(self) -> str:
         """Why the test case passed or failed, one line each."""
-        lines = [f"{self.name}: {'passed' if self.success else 'failed'}"]
-        for metric in self.metrics_data:
-            score = "n/a" if metric.score is None else f"{metric.score:.2f}"
-            mark = {True: "passed", False: "failed", None: "n/a"}[metric.success]
-            why = metric.error or metric.reason or ""
-            lines.append(f"  {metric.name} {score} (threshold {metric.threshold:g}): {mark}{'; ' + why if why else ''}")
+        lines = [f"{visible(self.name)}: {'passed' if self.success else 'failed'}"]
+        lines.extend(f"  {metric}" for metric in self.metrics_data)
         lines.extend(f"  {finding}" for finding in self.findings)
         return "\n".join(lines)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """One flat dictionary for every score."""
+        base = {"case": self.name, "index": self.index, "case_success": self.success, "findings": len(self.findings)}
+        fields = ("score", "threshold", "success", "reason", "error")
+        records = [
+            {**base, "metric": metric.name, **{name: getattr(metric, name) for name in fields}} for metric in self.metrics_data
+        ]
+        return records or [{**base, "metric": None, **dict.fromkeys(fields)}]
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def _rows(self) -> Iterator[tuple[object, ...]]:
+        for metric in self.metrics_data:
+            score = "n/a" if metric.score is None else f"{metric.score:.2f}"
+            why = metric.error or metric.reason
+            yield self.name, metric.name, score, f"{metric.threshold:g}", _MARKS[metric.success], why
+        for finding in self.findings:
+            yield self.name, finding.check, "", "", finding.severity, finding
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        return table(f"{self.name}: {'passed' if self.success else 'failed'}", _HEADS, self._rows())
+
+
+_HEADS = ("case", "metric or check", "score", "threshold", "verdict", "reason")
 
 
 @dataclass
@@ -87,7 +130,8 @@ class EvaluationResult:
     test_results: list[TestResult]
     #: The choice of tools as a classification, where cases have expected calls.
     selection: dict[str, Any] | None = None
-    run_id: str | None = None
+    hyperparameters: dict[str, Any] | None = None
+    identifier: str | None = None
 
     def __iter__(self) -> Iterator[TestResult]:
         return iter(self.test_results)
@@ -107,15 +151,15 @@ class EvaluationResult:
 
     def to_records(self) -> list[dict[str, Any]]:
         """One flat dictionary for every score, for `pandas.DataFrame(result.to_records())`."""
-        records = []
-        for result in self.test_results:
-            base = {"case": result.name, "index": result.index, "case_success": result.success, "findings": len(result.findings)}
-            fields = ("score", "threshold", "success", "reason", "error")
-            for metric in result.metrics_data:
-                records.append({**base, "metric": metric.name, **{name: getattr(metric, name) for name in fields}})
-            if not result.metrics_data:
-                records.append({**base, "metric": None, **dict.fromkeys(fields)})
-        return records
+        return [record for result in self.test_results for record in result.to_records()]
+
+    def finding_records(self) -> list[dict[str, Any]]:
+        """One flat dictionary for every finding."""
+        return [
+            {"case": result.name, "index": result.index, **asdict(finding)}
+            for result in self.test_results
+            for finding in result.findings
+        ]
 
     def __str__(self) -> str:
         lines = [result.describe() for result in self.test_results]
@@ -125,16 +169,6 @@ class EvaluationResult:
         return f"<EvaluationResult: {self.passed} of {len(self)} passed>"
 
     def _repr_html_(self) -> str:
-        """A table for notebooks. All text is escaped: it comes from applications under test."""
-        rows = []
-        for result in self.test_results:
-            for metric in result.metrics_data:
-                score = "n/a" if metric.score is None else f"{metric.score:.2f}"
-                mark = {True: "passed", False: "failed", None: "n/a"}[metric.success]
-                cells = (result.name, metric.name, score, f"{metric.threshold:g}", mark, metric.error or metric.reason or "")
-                rows.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
-            for finding in result.findings:
-                rows.append(f'<tr><td>{html.escape(result.name)}</td><td colspan="5">{html.escape(str(finding))}</td></tr>')
-        head = "".join(f"<th>{name}</th>" for name in ("case", "metric", "score", "threshold", "verdict", "reason"))
-        caption = html.escape(f"{self.passed} of {len(self)} passed")
-        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        """A table for notebooks."""
+        rows = (row for result in self.test_results for row in result._rows())
+        return table(f"{self.passed} of {len(self)} passed", _HEADS, rows)

@@ -1,6 +1,10 @@
 //! A session with MCP servers.
 
-use std::sync::Mutex;
+use std::future::Future;
+use std::pin::pin;
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use quintain::Embedded;
@@ -9,13 +13,19 @@ use quintain_engine::jobs::{Refusal, TargetRequest, adjust, choose};
 use quintain_evidence::evidence::Outcome;
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
 
 use crate::problem::{QuintainError, SuiteError, TargetError};
 
-/// An open session.
+/// How often a waiting call lets Python look for signals.
+const SIGNALS: Duration = Duration::from_millis(100);
+
+/// An open session. Calls of several threads overlap.
 #[pyclass(frozen)]
 pub(crate) struct Client {
-    state: Mutex<Option<State>>,
+    state: Mutex<Option<Arc<State>>>,
+    /// A process that was forked has no part of the session.
+    process: u32,
 }
 
 struct State {
@@ -31,53 +41,82 @@ impl Client {
         let request: TargetRequest =
             serde_json::from_str(target).map_err(|error| SuiteError::new_err(error.to_string()))?;
         let state = py.detach(|| open(&request))?;
-        Ok(Self { state: Mutex::new(Some(state)) })
+        Ok(Self { state: Mutex::new(Some(Arc::new(state))), process: process::id() })
     }
 
     /// Sends a request and returns its result as JSON: `{"result": …}` or `{"error": …}`.
     fn request(&self, py: Python<'_>, method: &str, params: &str) -> PyResult<String> {
         let params: Map<String, Value> = serde_json::from_str(params)
             .map_err(|error| SuiteError::new_err(format!("params: {error}")))?;
-        self.with(py, |State { runtime, sessions }| {
+        let state = self.state()?;
+        py.detach(|| {
+            let State { runtime, sessions } = &*state;
             let link =
                 sessions.link(None).map_err(|error| TargetError::new_err(error.to_string()))?;
-            let exchange = runtime.block_on(link.exchange(method, params));
+            let exchange = wait(runtime, link.exchange(method, params))?;
             answer(exchange.outcome).map(|answer| answer.to_string())
         })
     }
 
     /// Everything that the target lists, by server: `[[name, surface]]`.
     fn surface(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |State { runtime, sessions }| {
-            Ok(json!(runtime.block_on(sessions.surfaces(true))).to_string())
+        let state = self.state()?;
+        py.detach(|| {
+            let State { runtime, sessions } = &*state;
+            Ok(json!(wait(runtime, sessions.surfaces(true))?).to_string())
         })
     }
 
-    /// Ends the session and the servers that it started.
+    /// Whether the session was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.lock().is_none()
+    }
+
+    /// Ends the session and the servers that it started. A call that is under way ends with an error.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| {
-            if let Some(State { runtime, sessions }) = self.lock().take() {
-                runtime.block_on(sessions.close());
-            }
-        });
+        let state = self.lock().take();
+        let Some(state) = state else { return };
+        if self.process != process::id() {
+            // The parent closes it; here even its runtime is only a copy.
+            std::mem::forget(state);
+            return;
+        }
+        py.detach(|| state.runtime.block_on(state.sessions.close()));
     }
 }
 
 impl Client {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<State>> {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<State>>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&State) -> PyResult<T> + Send,
-    ) -> PyResult<T> {
-        py.detach(|| {
-            let state = self.lock();
-            let open = state.as_ref();
-            work(open.ok_or_else(|| QuintainError::new_err("the session is closed"))?)
-        })
+    fn state(&self) -> PyResult<Arc<State>> {
+        if self.process != process::id() {
+            return Err(QuintainError::new_err(
+                "the session belongs to the process that opened it; connect again after a fork",
+            ));
+        }
+        self.lock().clone().ok_or_else(|| QuintainError::new_err("the session is closed"))
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            std::mem::forget(self.lock().take());
+        }
+    }
+}
+
+/// Waits for a future, and ends early if Ctrl-C or another signal raises an exception.
+fn wait<T>(runtime: &Runtime, work: impl Future<Output = T>) -> PyResult<T> {
+    let mut work = pin!(work);
+    loop {
+        match runtime.block_on(async { timeout(SIGNALS, work.as_mut()).await }) {
+            Ok(done) => return Ok(done),
+            Err(_) => Python::attach(|py| py.check_signals())?,
+        }
     }
 }
 
@@ -88,7 +127,7 @@ fn open(request: &TargetRequest) -> PyResult<State> {
     let mut target = choose(request, None).map_err(refused)?;
     adjust(request, &mut target).map_err(SuiteError::new_err::<String>)?;
     let world = Embedded::of_process().world();
-    let sessions = runtime.block_on(Sessions::open(&target, &world));
+    let sessions = wait(&runtime, Sessions::open(&target, &world))?;
     let sessions = sessions.map_err(|error| TargetError::new_err(error.to_string()))?;
     Ok(State { runtime, sessions })
 }

@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Result, process, stage::Note, workspace::Workspace};
+use crate::{Result, process, python, stage::Note, workspace::Workspace};
 
 /// Deviations from promptfoo that the tests of the corpus allow, with their reasons.
 const DIFFERENCES: &str = "crates/quintain/tests/corpus/differences.json";
@@ -43,6 +43,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<Note> {
     }
     let (binaries, folder) = tutorial_folders(workspace);
     written += tutorials::write(&workspace.root, &binaries, &folder)?;
+    written += python::write_reference(workspace)?;
     Ok(Some(format!("{written} changed")))
 }
 

@@ -46,8 +46,8 @@ Usage: cargo xtask COMMAND
                         the official conformance suites against our client
   server-conformance [--suite NAME] [--scenario NAME]
                         the official conformance suites against our server
-  python                test the Python package with the library of the last debug build
-  bench [wire|eval|grade|judge|store|build] [OPTION...]
+  python                build the wheel of the Python package, install it and test it
+  bench [wire|eval|grade|judge|python|store|build] [OPTION...]
                         measure the client, whole suites, grading, judges, stored runs and a cold build; writes
                         bench/RESULTS.md
   fuzz [SECONDS]        run every fuzz target for SECONDS (default 60)

@@ -3,7 +3,7 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::{Result, deepeval, peers, promptfoo, stage::Note, workspace::Workspace};
+use crate::{Result, deepeval, peers, promptfoo, python, stage::Note, workspace::Workspace};
 
 const CARGO_FUZZ: &str = "0.13.2";
 
@@ -17,7 +17,10 @@ pub(crate) fn bench(workspace: &Workspace, options: &[&str]) -> Result<Note> {
         variables = peers::install(workspace)?.variables();
         variables.push(named(promptfoo::VARIABLE, promptfoo::install(workspace)?));
     }
-    if is_part("grade") || is_part("judge") {
+    if is_part("python") {
+        variables.push(named(python::VARIABLE, python::released(workspace)?));
+    }
+    if is_part("grade") || is_part("judge") || is_part("python") {
         variables.push(named(deepeval::VARIABLE, deepeval::install(workspace)?));
     }
     let mut arguments = vec!["run", "--release", "--manifest-path", "bench/Cargo.toml", "--"];

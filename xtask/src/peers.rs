@@ -122,6 +122,19 @@ pub(crate) fn install_python(name: &str, manifest: PathBuf, folder: &Path) -> Re
     Ok(folder.join(name))
 }
 
+/// Installs a program of npm, and returns a Node to run it and its folder.
+pub(crate) fn install_npm(workspace: &Workspace, name: &str) -> Result<(PathBuf, PathBuf)> {
+    let folder = workspace.target.join("peers");
+    for name in ["npm", name] {
+        let own = workspace.root.join("peers").join(name);
+        let manifest = vec![own.join("package.json"), own.join("package-lock.json")];
+        install_one(&Peer { name: name.to_owned(), kind: Kind::Npm, manifest }, &folder)?;
+    }
+    let node =
+        find_node(&folder).ok_or_else(|| format!("no Node of version {NODE_MAJOR} or newer"))?;
+    Ok((node, folder.join(name)))
+}
+
 /// In CI a missing peer is an error. Elsewhere it must at least not go unnoticed.
 fn missing(name: &str, message: &str) -> Result<String> {
     if env::var_os("CI").is_some() {

@@ -312,3 +312,16 @@ class TurnRelevancyMetric(Metric):
     """Every answer of a conversation is about what was said before."""
 
     id: ClassVar[str] = "turn-relevancy"
+
+
+def __getattr__(name: str) -> Any:
+    # Other names of the same metrics, as the command line knows them.
+    if name[:1].isupper():
+        from .._engine import metric_table
+
+        wanted = next((entry["id"] for entry in metric_table().values() if name in entry["aliases"]), None)
+        for known in __all__:
+            found = globals()[known]
+            if wanted is not None and getattr(found, "id", None) == wanted:
+                return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

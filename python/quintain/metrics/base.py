@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ class BaseMetric:
 
     async def a_measure(self, test_case: Any, *args: Any, **kwargs: Any) -> float | None:
         """The same without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self.measure, test_case, *args, **kwargs)
 
     def is_successful(self) -> bool:
@@ -69,9 +70,9 @@ class Metric(BaseMetric):
         self.async_mode = async_mode
         self.verbose_mode = verbose_mode
         self.options = options
-        default: float = metric_table()[self.id]["threshold"]
-        self._given = threshold
-        self.threshold = 1.0 if strict_mode else default if threshold is None else threshold
+        self._default: float = metric_table()[self.id]["threshold"]
+        self._given = threshold is not None
+        self.threshold = 1.0 if strict_mode else self._default if threshold is None else threshold
         #: The whole result of the last measurement.
         self.data: MetricData | None = None
         # Mistakes in options are found here and not in the middle of an evaluation.
@@ -82,8 +83,8 @@ class Metric(BaseMetric):
     def request(self) -> dict[str, Any]:
         """The metric as `metrics` of a suite writes it."""
         request: dict[str, Any] = {"type": self.id, **self.options}
-        if self._given is not None:
-            request["threshold"] = self._given
+        if not self.strict_mode and (self._given or self.threshold != self._default):
+            request["threshold"] = self.threshold
         if self.strict_mode:
             request["strict_mode"] = True
         if not self.include_reason:
@@ -95,6 +96,12 @@ class Metric(BaseMetric):
         from ..evaluation import measure
 
         return measure(self, test_case)
+
+    async def a_measure(self, test_case: LLMTestCase | ConversationalTestCase, *args: Any, **kwargs: Any) -> float | None:
+        """The same without blocking the event loop. Coroutines of the judge run in that loop."""
+        from .._loop import in_thread
+
+        return await in_thread(self.measure, test_case)
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from .._json import to_value
 
-__all__ = ["Record", "list_of", "text", "values"]
+__all__ = ["Record", "arguments", "items", "list_of", "make", "number", "text", "values"]
 
 
 class Record:
     """A dataclass whose JSON leaves out what is not set."""
 
-    def _to_json(self, field: str) -> dict[str, Any]:
+    def _to_json(self, field: str, above: tuple[int, ...] = ()) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        for item in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = getattr(self, item.name)
-            if value is not None and item.metadata.get("json", True):
-                name = item.metadata.get("name", item.name)
-                out[name] = to_value(value, f"{field}.{item.name}")
+        for attribute, name in _written(type(self)):
+            value = getattr(self, attribute)
+            if value is not None:
+                out[name] = to_value(value, f"{field}.{attribute}", above)
         return out
+
+    def _to_json_shallow(self) -> dict[str, Any]:
+        """The same, but values stay as they are."""
+        own = self.__dict__
+        return {name: value for attribute, name in _written(type(self)) if (value := own[attribute]) is not None}
 
     def _where(self, name: str) -> str:
         return f"{type(self).__name__}.{name}"
@@ -42,11 +48,8 @@ def make(cls: type[Any], data: Any, field: str) -> Any:
         return data
     if not isinstance(data, Mapping):
         raise TypeError(f"{field}: expected {cls.__name__} or a dictionary, found a {type(data).__name__}")
-    names: dict[str, str] = {}
-    for item in dataclasses.fields(cls):
-        for name in (item.name, camel_case(item.name), item.metadata.get("name", item.name), *item.metadata.get("aliases", ())):
-            names[name] = item.name
-    known = {names[key]: value for key, value in data.items() if key in names}
+    names = _names(cls)
+    known = {names[key]: _as_recorded(names[key], value) for key, value in data.items() if key in names}
     missing = [
         item.name
         for item in dataclasses.fields(cls)
@@ -55,6 +58,45 @@ def make(cls: type[Any], data: Any, field: str) -> Any:
     if missing:
         raise TypeError(f"{field}: {', '.join(missing)} is required")
     return cls(**known)
+
+
+@functools.cache
+def _names(cls: type[Any]) -> dict[str, str]:
+    """Every accepted name of a field, and the name of its attribute."""
+    names: dict[str, str] = {}
+    for item in dataclasses.fields(cls):
+        for name in (item.name, camel_case(item.name), item.metadata.get("name", item.name), *item.metadata.get("aliases", ())):
+            names[name] = item.name
+    return names
+
+
+@functools.cache
+def _written(cls: type[Any]) -> tuple[tuple[str, str], ...]:
+    """The attributes that JSON has, and their names in it."""
+    return tuple((item.name, item.metadata.get("name", item.name)) for item in dataclasses.fields(cls) if item.metadata.get("json", True))
+
+
+class RecordedText(str):
+    """Arguments that a model wrote and nobody could read as JSON. Recorded conversations have them, and a check reports them."""
+
+
+def _as_recorded(name: str, value: Any) -> Any:
+    return RecordedText(value) if name in ("args", "input_parameters") and isinstance(value, str) else value
+
+
+def arguments(value: Any, field: str) -> Any:
+    """The arguments of a call: a mapping, or the JSON text of an object, as models write it."""
+    if value is None or isinstance(value, (Mapping, RecordedText)):
+        return value
+    if isinstance(value, str):
+        try:
+            parsed = json.loads(value)
+        except (ValueError, RecursionError):
+            parsed = None
+        if isinstance(parsed, dict):
+            return parsed
+        raise ValueError(f"{field}: expected a dictionary or the JSON text of an object, found other text")
+    raise TypeError(f"{field}: expected a dictionary, found a {type(value).__name__}")
 
 
 def camel_case(name: str) -> str:
@@ -91,3 +133,17 @@ def values(value: Any, field: str, unwrap: str | None = None) -> Any:
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"{field}: expected a list, found a {type(value).__name__}")
     return list(value)
+
+
+def items(value: list[Any] | None, field: str) -> list[Any] | None:
+    """Checks that what a server lists are dictionaries or objects, not plain values."""
+    for at, item in enumerate(value or ()):
+        if item is None or isinstance(item, (str, bytes, int, float, list, tuple)):
+            raise TypeError(f"{field}[{at}]: expected a dictionary or an object of the MCP SDK, found a {type(item).__name__}")
+    return value
+
+
+def number(value: Any, field: str) -> None:
+    """Checks that a value is a number or absent."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        raise TypeError(f"{field}: expected a number, found a {type(value).__name__}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._record import Record, list_of, text, values
+from ._record import Record, arguments, list_of, number, text, values
 from .mcp import MCPPromptCall, MCPResourceCall, MCPServer, MCPToolCall
 
 __all__ = ["ConversationalTestCase", "LLMTestCase", "ToolCall", "Turn"]
@@ -24,9 +24,9 @@ class ToolCall(Record):
 
     def __post_init__(self) -> None:
         text(self.name, self._where("name"), optional=False)
-        if self.input_parameters is not None and not isinstance(self.input_parameters, dict):
-            kind = type(self.input_parameters).__name__
-            raise TypeError(f"{self._where('input_parameters')}: expected a dictionary, found a {kind}")
+        for name in ("description", "reasoning"):
+            text(getattr(self, name), self._where(name))
+        self.input_parameters = arguments(self.input_parameters, self._where("input_parameters"))
 
 
 class _HasCalls(Record):
@@ -69,6 +69,13 @@ class LLMTestCase(_HasCalls):
     mcp_resources_called: list[MCPResourceCall] | None = None
     mcp_prompts_called: list[MCPPromptCall] | None = None
     additional_metadata: dict[str, Any] | None = field(default=None, metadata={"json": False})
+    input_token_count: int | None = None
+    output_token_count: int | None = None
+    expected_labels: dict[str, Any] | None = field(default=None, metadata={"json": False})
+    expectations: list[Any] | None = field(default=None, metadata={"json": False})
+    custom_column_key_values: dict[str, Any] | None = field(default=None, metadata={"json": False})
+    flaky: bool = field(default=False, metadata={"json": False})
+    multimodal: bool = field(default=False, metadata={"json": False})
 
     def __post_init__(self) -> None:
         text(self.input, self._where("input"), optional=False)
@@ -76,6 +83,8 @@ class LLMTestCase(_HasCalls):
             text(getattr(self, name), self._where(name))
         for name in ("context", "retrieval_context", "tags"):
             setattr(self, name, values(getattr(self, name), self._where(name)))
+        for name in ("token_cost", "completion_time", "input_token_count", "output_token_count"):
+            number(getattr(self, name), self._where(name))
         self._check_calls()
         self.expected_tools = list_of(ToolCall, self.expected_tools, self._where("expected_tools"))
         self.mcp_servers = list_of(MCPServer, self.mcp_servers, self._where("mcp_servers"))
@@ -97,8 +106,9 @@ class Turn(_HasCalls):
 
     def __post_init__(self) -> None:
         roles = ("user", "assistant", "system")
+        text(self.role, self._where("role"), optional=False)
         if self.role not in roles:
-            raise ValueError(f"{self._where('role')}: expected one of {', '.join(roles)}, found {self.role!r}")
+            raise ValueError(f"{self._where('role')}: expected one of {', '.join(roles)}, found {self.role[:80]!r}")
         text(self.content, self._where("content"), optional=False)
         self.retrieval_context = values(self.retrieval_context, self._where("retrieval_context"))
         self._check_calls()
@@ -120,6 +130,9 @@ class ConversationalTestCase(Record):
     tags: list[str] | None = None
     mcp_servers: list[MCPServer] | None = None
     expected_tools: list[ToolCall] | None = None
+    expected_labels: dict[str, Any] | None = field(default=None, metadata={"json": False})
+    expectations: list[Any] | None = field(default=None, metadata={"json": False})
+    flaky: bool = field(default=False, metadata={"json": False})
 
     def __post_init__(self) -> None:
         self.turns = list_of(Turn, self.turns, self._where("turns"))

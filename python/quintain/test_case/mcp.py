@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._record import Record, text, values
+from ._record import Record, arguments, items, text, values
 
-__all__ = ["MCPPromptCall", "MCPResourceCall", "MCPServer", "MCPToolCall"]
+if TYPE_CHECKING:
+    from .cases import ConversationalTestCase as ConversationalTestCase
+    from .cases import LLMTestCase as LLMTestCase
+    from .cases import ToolCall as ToolCall
+    from .cases import Turn as Turn
+
+__all__ = [
+    "ConversationalTestCase",
+    "LLMTestCase",
+    "MCPPromptCall",
+    "MCPResourceCall",
+    "MCPServer",
+    "MCPToolCall",
+    "ToolCall",
+    "Turn",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Test cases are made of calls, so their module loads this one first.
+    if name in ("ConversationalTestCase", "LLMTestCase", "ToolCall", "Turn"):
+        from . import cases
+
+        return getattr(cases, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @dataclass
@@ -33,7 +57,8 @@ class MCPServer(Record):
             ("available_prompts", "prompts"),
             ("available_resource_templates", "resourceTemplates"),
         ):
-            setattr(self, name, values(getattr(self, name), self._where(name), inner))
+            found = values(getattr(self, name), self._where(name), inner)
+            setattr(self, name, items(found, self._where(name)))
 
 
 @dataclass
@@ -49,6 +74,8 @@ class MCPToolCall(Record):
     def __post_init__(self) -> None:
         text(self.name, self._where("name"), optional=False)
         text(self.server, self._where("server"))
+        text(self.id, self._where("id"))
+        self.args = arguments(self.args, self._where("args"))
 
 
 @dataclass
@@ -60,8 +87,10 @@ class MCPResourceCall(Record):
     server: str | None = field(default=None, metadata={"aliases": ("server_name", "serverName")})
 
     def __post_init__(self) -> None:
-        # The SDKs have a class of their own for URIs.
-        self.uri = str(self.uri) if not isinstance(self.uri, str) else self.uri
+        # The SDKs and pydantic have classes of their own for URIs.
+        if not isinstance(self.uri, str) and type(self.uri).__name__.endswith("Url"):
+            self.uri = str(self.uri)
+        text(self.uri, self._where("uri"), optional=False)
         text(self.server, self._where("server"))
 
 
@@ -77,3 +106,4 @@ class MCPPromptCall(Record):
     def __post_init__(self) -> None:
         text(self.name, self._where("name"), optional=False)
         text(self.server, self._where("server"))
+        self.args = arguments(self.args, self._where("args"))
