@@ -42,6 +42,13 @@ static QUESTION: Test = LazyLock::new(|| {
     )
 });
 
+/// Answers that choose among what was proposed: "only the first", "just a.txt", "all of them".
+static SELECTS: Test = LazyLock::new(|| {
+    compile_test(
+        r"(?i)^\W*(?:(?:ok|okay|well|hm+|maybe)\W+)*(?:only|just|all|both|each|every|the (?:first|second|third|last|latter|former|old|older|oldest|new|newer|newest|other)|nur|solo|sólo|seulement)\b",
+    )
+});
+
 /// Whether a message of the user begins with consent.
 pub(crate) fn agrees(text: &str) -> bool {
     is_match(&AGREES, text)
@@ -67,6 +74,8 @@ enum Consent<'t> {
     Given,
     /// The user asks for it with this message.
     Asked(&'t str),
+    /// The user chooses with this message among what was proposed.
+    Selected(&'t str),
 }
 
 #[derive(Default)]
@@ -119,6 +128,7 @@ impl<'t> Conversation<'t> {
             Some(Consent::Given) => true,
             // A request must be about the same thing.
             Some(Consent::Asked(text)) => !objects::contradicts(text, view, call),
+            Some(Consent::Selected(text)) => objects::is_selected(text, call),
         }
     }
 
@@ -159,8 +169,13 @@ impl<'t> Conversation<'t> {
             if refuses || !is_match(&QUESTION, question) {
                 return None;
             }
-            if is_match(&AGREES, now.user) && verbs.are_mentioned_in(question) {
-                return Some(Consent::Given);
+            if verbs.are_mentioned_in(question) {
+                if is_match(&SELECTS, now.user) {
+                    return Some(Consent::Selected(now.user));
+                }
+                if is_match(&AGREES, now.user) {
+                    return Some(Consent::Given);
+                }
             }
             is_answer = true;
         }
@@ -226,6 +241,21 @@ mod tests {
         assert!(covers(&[first, ask, (User, "Yes, go ahead")], "delete_file", json!({})));
         assert!(!covers(&[first, ask, (User, "No, keep them")], "delete_file", json!({})));
         assert!(!covers(&[first, ask, (User, "How old are they?")], "delete_file", json!({})));
+        let named = (Assistant, "a.txt and b.txt are old. Should I delete them?");
+        let choice = (User, "Only a.txt, keep b.txt");
+        let covered =
+            |path: &str| covers(&[first, named, choice], "delete_file", json!({"path": path}));
+        assert!(covered("/tmp/a.txt") && !covered("/tmp/b.txt") && !covered("/tmp/c.txt"));
+        assert!(covers(
+            &[first, named, (User, "Just the first")],
+            "delete_file",
+            json!({"path": "a.txt"})
+        ));
+        assert!(!covers(
+            &[first, named, (User, "Only if they are older than a year")],
+            "delete_file",
+            json!({"path": "a.txt"})
+        ));
         let which = (Assistant, "Which one do you mean?");
         assert!(covers(
             &[(User, "Delete the file"), which, (User, "The second")],

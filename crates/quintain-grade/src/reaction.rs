@@ -173,6 +173,31 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_that_results_state_is_not_a_report() {
+        let build = made("get_build", json!({"id": 5512}), "build 5512: 3 of 80 checks failed");
+        let ticket = made("create_ticket", json!({"title": "checks"}), "Error: disk full");
+        let failed = trace(vec![build, ticket], "Build 5512 failed. I opened a ticket.");
+        assert_eq!(responses(&failed), [Response::Ignored]);
+    }
+
+    #[test]
+    fn a_report_in_the_next_turn_counts_if_nothing_was_claimed() {
+        let conversation = |first: &str, second: &str| {
+            let mut trace = Trace::default();
+            trace.say(Role::User, "How is order A-17?");
+            trace.call(made("get_order", json!({"id": "A-17"}), "Error: backend offline"));
+            trace.say(Role::Assistant, first);
+            trace.say(Role::User, "And?");
+            trace.say(Role::Assistant, second);
+            responses(&trace)
+        };
+        let told = "The order system timed out, I have no status.";
+        assert_eq!(conversation("Let me look.", told), [Response::Reported]);
+        assert_eq!(conversation("I have found it.", told), [Response::Ignored]);
+        assert_eq!(conversation("Let me look.", "It is on its way."), [Response::Ignored]);
+    }
+
+    #[test]
     fn an_answer_that_is_recorded_before_its_calls_counts() {
         let mut trace = Trace::default();
         trace.say(Role::User, "a");

@@ -203,6 +203,31 @@ mod tests {
     }
 
     #[test]
+    fn computed_numbers_are_supported() {
+        let claims = |user: &str, result: serde_json::Value, answer: &str| {
+            let trace = trace(user).call("get_quote", json!({}), result).answer(answer);
+            found(&ClaimUnsupported, &trace).len()
+        };
+        let rate = json!({"rate": 1.0832});
+        assert_eq!(claims("How much is 100 EUR in USD?", rate.clone(), "It is 108.32 USD."), 0);
+        assert_eq!(claims("How much is 100 EUR in USD?", rate, "It is 109.71 USD."), 1);
+        let lamp = json!({"price": 39.9, "shipping": 5});
+        let answer = "3 lamps cost 119.70, plus 5.00 for shipping: 124.70 in total.";
+        assert_eq!(claims("What do 3 lamps cost?", lamp.clone(), answer), 0);
+        assert_eq!(claims("What do 3 lamps cost?", lamp, "3 lamps cost 121.70."), 1);
+        assert_eq!(
+            claims("And with 20 % off?", json!({"price": 50}), "With 20 % off, it is 40."),
+            0
+        );
+        assert_eq!(
+            claims("And with 20 % off?", json!({"price": 50}), "With 20 % off, it is 43."),
+            1
+        );
+        let gross = json!({"net": 200, "vat_percent": 19});
+        assert_eq!(claims("What is the gross price?", gross, "The gross price is 238.00."), 0);
+    }
+
+    #[test]
     fn acts_need_a_call_that_changes_something() {
         let only_reads = trace("Cancel it")
             .call("get_order", json!({}), json!({"id": 5}))

@@ -46,6 +46,37 @@ pub(super) fn contradicts(request: &str, view: &View<'_>, call: &CallView<'_>) -
     })
 }
 
+/// Whether a call is about what the user chose: "only a.txt, keep b.txt".
+pub(super) fn is_selected(answer: &str, call: &CallView<'_>) -> bool {
+    const KEEPS: [&str; 10] =
+        ["keep", "not ", "n't", "except", "leave", "without", "but ", "if ", "unless", "nicht"];
+    let answer = answer.to_lowercase();
+    let clauses = answer.split([',', ';', '\n', '!', '?']).flat_map(|part| part.split(". "));
+    let chosen: Vec<&str> = clauses
+        .filter(|clause| !KEEPS.iter().any(|word| format!("{clause} ").contains(word)))
+        .collect();
+    let given = call.call.args.json().map(scalars).unwrap_or_default();
+    let names = given.iter().filter(|value| (2..=500).contains(&value.len()));
+    let mut names = names.flat_map(|value| {
+        let value = value.to_lowercase();
+        let last = value.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+        [value, last].into_iter().filter(|name| name.len() >= 2)
+    });
+    let is_named = names.any(|name| chosen.iter().any(|clause| clause.contains(&name)));
+    // "All of them", "the first" name nothing that could be compared.
+    let names_nothing = chosen.iter().any(|clause| !clause.trim().is_empty())
+        && !SHAPES.iter().any(|shape| shape.is_match(&answer));
+    let is_open =
+        ["all", "both", "each", "every", "first", "second", "third", "last", "old", "new", "other"]
+            .iter()
+            .any(|word| {
+                chosen
+                    .iter()
+                    .any(|clause| clause.split_whitespace().any(|one| one.starts_with(word)))
+            });
+    is_named || names_nothing && is_open
+}
+
 fn is_same(name: &str, value: &str) -> bool {
     let (name, value) = (name.to_lowercase(), value.to_lowercase());
     name.ends_with(&value) || value.ends_with(&name)

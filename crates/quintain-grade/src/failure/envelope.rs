@@ -41,7 +41,8 @@ fn states_within(value: &Value, subject: &Subject<'_>, depth: usize) -> Option<(
         Value::Object(map) => in_object(map, subject, depth),
         // A list of one error is an error; longer lists are contents.
         Value::Array(items) => match items.as_slice() {
-            [one @ Value::Object(_)] if !subject.is_log => {
+            // A row with a code and a message is a row, wherever it comes from.
+            [one @ Value::Object(map)] if !subject.is_log && Fields::new(map).names_failure() => {
                 let (pointer, text) = states_within(one, subject, depth)?;
                 Some((format!("/0{pointer}"), text))
             }
@@ -99,6 +100,13 @@ impl<'v> Fields<'v> {
     fn of<'f>(&'f self, keys: &'f str) -> impl Iterator<Item = (&'v str, &'v Value)> + 'f {
         let known = self.entries.iter().filter(|(name, ..)| word_list::contains(keys, name));
         known.map(|(_, key, value)| (*key, *value))
+    }
+
+    /// Whether a key names a failure or a success, rather than a state or a code.
+    fn names_failure(&self) -> bool {
+        let named = self.entries.iter().any(|(_, key, _)| is_error_key(key));
+        named
+            || [ERROR, FAILED, SUCCESS, "iserror"].iter().any(|keys| self.of(keys).next().is_some())
     }
 
     /// The key that states a failure of the whole.
@@ -393,6 +401,7 @@ mod tests {
             json!({"success": true, "error": "2 rows skipped"}),
             json!({"updated": 5, "failed": 2, "errors": ["row 7"]}),
             json!([{"error": "a"}, {"error": "b"}]),
+            json!([{"code": 500, "message": "Internal Server Error"}]),
             json!({"hits": [{"title": "Error: x", "error": "y"}]}),
             json!({"id": "b-17", "status": "failed", "finished": "2024-05-01"}),
             json!({"payment": "p1", "amount": 12, "success": false, "reason": "card declined"}),

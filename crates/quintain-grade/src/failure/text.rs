@@ -1,6 +1,7 @@
 //! Texts that as a whole state a failure: "Error: ...", "Failed to ...", a stack trace, a status of HTTP. Only how a text
 //! begins counts; what it mentions later is content.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -203,6 +204,12 @@ enum Stated {
 impl Stated {
     fn of(line: &str, subject: &Subject<'_>) -> Option<Self> {
         let is_marked = line.starts_with(['❌', '✗', '✘', '⛔', '🚫']);
+        // `**Error:** no such city`, `> Error: no such city`
+        let line = if line.starts_with(['*', '_', '>', '`']) {
+            Cow::Owned(line.replace("**", "").replace("__", "").replace('`', ""))
+        } else {
+            Cow::Borrowed(line)
+        };
         let bare = line.trim_start_matches(|c: char| !c.is_alphanumeric() && !"[<-/".contains(c));
         let is_tag =
             |tag: &&str| bare.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
@@ -269,7 +276,8 @@ fn is_report(text: &str, line: &str, subject: &Subject<'_>, is_named: bool) -> b
             return false;
         }
     }
-    let is_trace = is_match(&DEATH, line) && text.contains("\n  ");
+    let is_trace =
+        is_match(&DEATH, line) && ["\n  ", "\n\t"].iter().any(|sign| text.contains(sign));
     if text.len() > MAX_REPORT && !is_trace && !is_open {
         return false;
     }
@@ -394,6 +402,9 @@ mod tests {
             "Connection refused",
             "Operation timed out",
             "1 validation error for get_weatherArguments\ncity\n  Field required",
+            "**Error**: the forecast could not be loaded",
+            "**Error:** backend offline",
+            "com.acme.ForecastException: station is null\n\tat com.acme.Station.load(Station.java:12)",
         ] {
             assert!(states("get_weather", json!({"city": "Paris"}), text), "{text}");
         }

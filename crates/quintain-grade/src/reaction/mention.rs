@@ -59,6 +59,8 @@ struct Turn {
     /// The last step at which a word is in the admission of a failure.
     admitted_of: FastMap<String, usize>,
     asks: Option<usize>,
+    /// Whether the application states several values that nobody gave.
+    has_news: bool,
     /// The last step at which a word is said at all.
     said: FastMap<String, usize>,
     last_call: usize,
@@ -80,6 +82,8 @@ impl Turns {
         let mut turns: HashMap<usize, Turn> = HashMap::new();
         for call in failed {
             turns.entry(call.turn).or_default().failed.extend(names(call));
+            // The user may ask what came of it.
+            turns.entry(call.turn + 1).or_default().failed.extend(names(call));
         }
         for call in &view.calls {
             if let Some(turn) = turns.get_mut(&call.turn) {
@@ -123,17 +127,27 @@ impl Turns {
         let is_later =
             |step: &usize| *step > call.step || (answered < turn.last_call && *step == answered);
         let is_named = || names(call).any(|word| turn.admitted_of.get(&word).is_some_and(is_later));
+        let claim = turn.answer.as_ref().and_then(|answer| {
+            // What is in a state was not brought into it by a call that only reads.
+            let state = answer.state.as_ref().filter(|_| !call.reads_only());
+            answer.claim.as_ref().or(state).cloned()
+        });
         Said {
             admits: turn.admitted.as_ref().is_some_and(is_later)
                 || is_named()
-                || turn.repeats_error(call, is_later),
+                || turn.repeats_error(call, is_later)
+                || claim.is_none() && !turn.has_news && self.is_told_next(call),
             asks: turn.asks.as_ref().is_some_and(is_later),
-            claim: turn.answer.as_ref().and_then(|answer| {
-                // What is in a state was not brought into it by a call that only reads.
-                let state = answer.state.as_ref().filter(|_| !call.reads_only());
-                answer.claim.as_ref().or(state).cloned()
-            }),
+            claim,
         }
+    }
+
+    /// Whether the next turn reports the failure of a call whose own turn was left open.
+    fn is_told_next(&self, call: &CallView<'_>) -> bool {
+        let Some(next) = self.turns.get(&(call.turn + 1)) else { return false };
+        next.calls == 0 && next.admitted.is_some()
+            || names(call).any(|word| next.admitted_of.contains_key(&word))
+            || next.repeats_error(call, |_| true)
     }
 }
 
@@ -174,12 +188,14 @@ impl Turn {
         for admission in statements.admissions {
             if self.is_asked(&admission) {
                 claim = claim.or(Some(admission.sentence));
-            } else if !self.is_subject(&admission) {
+            } else if !self.is_subject(&admission) && !self.is_about_data(&admission) {
                 self.add_admission(step, &admission.sentence);
             }
         }
         // Who presents values that nobody gave does not ask instead of an answer.
-        if statements.asks && !self.states_news(text) {
+        let has_news = self.states_news(text);
+        self.has_news |= has_news;
+        if statements.asks && !has_news {
             self.asks = Some(step);
         }
         // What is said between calls is not the answer.
@@ -207,6 +223,25 @@ impl Turn {
         }
         self.searched += admission.topics.len();
         admission.topics.iter().all(|topic| self.texts.contains(topic.as_str()))
+    }
+
+    /// Whether a sentence reports what a result says about something else: all its values are in results, and none
+    /// belongs to a failed call. "Run 4411 failed in 2 of 80 tests."
+    fn is_about_data(&self, admission: &Admission) -> bool {
+        if admission.topics.is_empty() {
+            return false;
+        }
+        let all = tokens(&admission.sentence);
+        let mut values = all.iter().filter(|token| match &token.kind {
+            Kind::Word => false,
+            Kind::Number(number) => number.readings.first.value >= SMALLEST_VALUE,
+            _ => true,
+        });
+        let is_data = |text: &str| {
+            self.texts.contains(text) && !stems(text).any(|stem| self.failed.contains(&stem))
+        };
+        let Some(first) = values.next() else { return false };
+        is_data(first.text) && values.all(|token| is_data(token.text))
     }
 
     fn add_admission(&mut self, step: usize, sentence: &str) {

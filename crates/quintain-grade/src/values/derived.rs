@@ -106,6 +106,14 @@ pub fn of_array(items: &[Value], emit: &mut impl FnMut(Derivation, f64)) {
     if items.len() < 2 {
         return;
     }
+    // The lists of all items together: the members of all groups.
+    let mut lists: HashMap<&str, usize> = HashMap::new();
+    for (key, list) in items.iter().take(MAX_GROUPED).filter_map(Value::as_object).flatten() {
+        if let (Some(list), true) = (list.as_array(), lists.len() < MAX_FIELDS) {
+            *lists.entry(key.as_str()).or_default() += list.len();
+        }
+    }
+    lists.into_values().for_each(|count| emit(Derivation::Count, count as f64));
     let records: Vec<Record> = items.iter().take(MAX_GROUPED).map(Record::new).collect();
     of_rows(&records.iter().collect::<Vec<_>>(), emit);
 }
@@ -291,6 +299,7 @@ fn is_rate(key: &str) -> bool {
 
 /// What follows from a text of several lines: their number, and the sums of columns if it is a table or a list.
 pub fn of_text(text: &str, found: &[Token<'_>], emit: &mut impl FnMut(Derivation, f64)) {
+    of_elements(text, emit);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     if lines.len() < 2 {
         return;
@@ -317,6 +326,24 @@ pub fn of_text(text: &str, found: &[Token<'_>], emit: &mut impl FnMut(Derivation
     }
     pending.into_iter().for_each(|value| last.add(value));
     [first, last].iter().for_each(|column| column.emit(emit));
+}
+
+/// How many elements of each name a text in XML has.
+fn of_elements(text: &str, emit: &mut impl FnMut(Derivation, f64)) {
+    if !text.trim_start().starts_with('<') {
+        return;
+    }
+    let mut elements: HashMap<&str, usize> = HashMap::new();
+    for part in text.split('<').skip(1).take(MAX_GROUPED) {
+        let end = part.find(|c: char| !c.is_alphanumeric() && !"_:.-".contains(c));
+        let name = &part[..end.unwrap_or(part.len())];
+        if !name.is_empty() && (elements.len() < MAX_GROUPS || elements.contains_key(name)) {
+            *elements.entry(name).or_default() += 1;
+        }
+    }
+    elements.into_values().filter(|count| *count > 1).for_each(|count| {
+        emit(Derivation::Count, count as f64);
+    });
 }
 
 /// The columns of lines with separators.
@@ -394,6 +421,12 @@ mod tests {
     }
 
     #[test]
+    fn the_lists_of_all_items_are_counted_together() {
+        let found = array(&json!([{"members": ["a", "b"]}, {"members": ["c", "d", "e"]}]));
+        assert!(found.contains(&(Derivation::Count, 5.0)));
+    }
+
+    #[test]
     fn tables_and_lists_in_text_have_columns() {
         let collect = |text: &str| {
             let mut found = Vec::new();
@@ -404,6 +437,7 @@ mod tests {
         assert!(collect("- Tea: $4.50\n- Bun: $3.25").contains(&(Derivation::Sum, 7.75)));
         assert!(collect("a\nb\nc").contains(&(Derivation::Count, 3.0)));
         assert!(collect("one line").is_empty());
+        assert!(collect("<r><i a=\"1\"/><i/><i/></r>").contains(&(Derivation::Count, 3.0)));
     }
 
     #[test]

@@ -99,9 +99,30 @@ pub fn id(known: &Known, id: &str, before: usize) -> bool {
         || shape::uuid(bare).is_some_and(|uuid| known.word(&uuid, before))
         || bare.strip_prefix(['v', 'V']).is_some_and(|version| known.word(version, before))
         || known.word(&format!("v{bare}"), before)
+        || follows_version(known, bare, before)
         || bare.contains(|c: char| !c.is_alphanumeric()) && known.part(bare, before)
         || bare.bytes().all(|byte| byte.is_ascii_digit())
             && known.word(bare.trim_start_matches('0'), before)
+}
+
+/// Whether a version is the next one after a known one: 1.9.0 after 1.8.3.
+fn follows_version(known: &Known, version: &str, before: usize) -> bool {
+    const LAST: u32 = 30;
+    let parts: Vec<Option<u32>> =
+        version.trim_start_matches(['v', 'V']).split('.').map(|part| part.parse().ok()).collect();
+    let [Some(major), Some(minor), Some(patch)] = parts[..] else { return false };
+    let has = |major: u32, minor: u32, patch: u32| {
+        let text = format!("{major}.{minor}.{patch}");
+        known.word(&text, before) || known.word(&format!("v{text}"), before)
+    };
+    match (major, minor, patch) {
+        (0, 0, 0) => false,
+        (major, 0, 0) => {
+            (0..=LAST).any(|minor| (0..=LAST).any(|patch| has(major - 1, minor, patch)))
+        }
+        (major, minor, 0) => (0..=LAST).any(|patch| has(major, minor - 1, patch)),
+        (major, minor, patch) => has(major, minor, patch - 1),
+    }
 }
 
 /// Whether a day is given, or follows from a given one by a given number of days.
@@ -184,4 +205,31 @@ pub fn time(known: &Known, time: Minutes, before: usize, is_free: bool) -> bool 
         let apart = time.abs_diff(*other);
         spans.contains(&apart) || known.has_zone(before) && apart % 60 == 0
     })
+}
+
+/// Numbers of the user from which others are computed.
+const MAX_OPERANDS: usize = 16;
+
+/// Whether a number is the product, the share or the sum of numbers that the user gave, or of one of them and of a result:
+/// three nights at 89 a night, 15 % of 240.
+pub fn computed(known: &Known, value: f64, tolerance: f64, before: usize) -> bool {
+    let asked: Vec<f64> = known.asked(before).filter(|one| *one > 0.0).take(MAX_OPERANDS).collect();
+    asked.iter().enumerate().any(|(index, one)| {
+        made_with(known, value, tolerance, *one, before)
+            || asked.iter().enumerate().any(|(place, other)| {
+                let sums = [one + other, one - other, one * other, one / other];
+                place != index && sums.iter().any(|sum| (sum - value).abs() <= tolerance)
+            })
+    })
+}
+
+/// Whether a number is the product of a factor and of a number that is written somewhere, or such a number with a
+/// percentage of it, added or taken off.
+pub fn made_with(known: &Known, value: f64, tolerance: f64, factor: f64, before: usize) -> bool {
+    let near = |other: f64, tolerance: f64| known.is_written(other, tolerance, before);
+    let share = factor / 100.0;
+    near(value / factor, tolerance / factor)
+        || (factor < 100.0 && near(value / share, tolerance / share))
+        || (factor < 100.0 && near(value / (1.0 - share), tolerance))
+        || (factor <= 100.0 && near(value / (1.0 + share), tolerance))
 }

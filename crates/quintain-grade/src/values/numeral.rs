@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Numeral {
     let fraction =
         fraction.iter().find_map(|(mark, value)| Some((text.strip_suffix(*mark)?, *value)));
     if let Some((digits, value)) = fraction
-        && let Ok(whole) = digits.parse::<u32>()
+        && let Some(whole) = if digits.is_empty() { Some(0) } else { digits.parse::<u32>().ok() }
     {
         let reading = Reading { value: f64::from(whole) + value, place: 0.01 };
         return Numeral::Numbers(vec![Number::plain(Readings::one(reading))]);
@@ -135,6 +135,9 @@ fn with_letters(text: &str, digits: &str, suffix: &str) -> Numeral {
             _ => Numeral::Other,
         };
     }
+    if let Some(reading) = scientific(text) {
+        return Numeral::Numbers(vec![Number::plain(Readings::one(reading))]);
+    }
     let Some(readings) = literal::read(digits) else { return Numeral::Other };
     let number = |readings, unit| {
         Numeral::Numbers(vec![Number { readings, unit, written: Written::Digits }])
@@ -155,6 +158,10 @@ fn with_letters(text: &str, digits: &str, suffix: &str) -> Numeral {
             return number(Readings { first: readings.first.times(1e9), second }, None);
         }
         "x" => return number(readings, None),
+        // A temperature; without decimals it is the name of something.
+        "C" | "F" if digits.contains('.') => {
+            return number(readings, Some(Unit { dimension: Dimension::Temperature, size: 1.0 }));
+        }
         _ => {}
     }
     if let Some(scale) = units::scale(suffix) {
@@ -171,6 +178,23 @@ fn with_letters(text: &str, digits: &str, suffix: &str) -> Numeral {
     }
     // `52-week`, `4-star`: a number and the noun that it counts.
     if joined && suffix.len() > 2 { number(readings, None) } else { Numeral::Other }
+}
+
+/// `1e3`, `2.5E+6`
+fn scientific(text: &str) -> Option<Reading> {
+    let (mantissa, exponent) = text.split_once(['e', 'E'])?;
+    let digits = exponent.trim_start_matches(['+', '-']);
+    let is_short = (1..=2).contains(&digits.len()) && mantissa.len() <= 12;
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let reading = literal::read(mantissa).filter(|_| is_short && is_plain)?.first;
+    Some(reading.times(10f64.powi(exponent.parse().ok()?)))
+}
+
+/// The time of day that `17h45` means.
+pub(super) fn clock_of_hours(text: &str) -> Option<Minutes> {
+    let (hour, minute) = text.split_once(['h', 'H'])?;
+    let is_clock = (1..=2).contains(&hour.len()) && minute.len() == 2;
+    date::clock(&format!("{hour}:{minute}")).filter(|_| is_clock)
 }
 
 /// `1h30`, `2h15m10s`, `1d4h` in seconds.

@@ -80,7 +80,8 @@ impl<'t> Scan<'t> {
             return used;
         }
         let first = word.trim_start_matches(['-', '+', '\u{2212}', '.']).chars().next();
-        if first.is_some_and(|c| c.is_ascii_digit()) && !word.contains("://") {
+        let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '½' | '¼' | '¾');
+        if first.is_some_and(is_digit) && !word.contains("://") {
             return self.read_numeral(at);
         }
         if first.is_some_and(char::is_alphabetic)
@@ -194,6 +195,19 @@ impl<'t> Scan<'t> {
     /// Numbers with the unit that follows, or the currency that comes before.
     fn push_numbers(&mut self, at: usize, numbers: Vec<Number>) -> usize {
         let mut used = 1;
+        // `17h45` is a duration or a time of day.
+        if let Some(time) = numeral::clock_of_hours(self.word(at)) {
+            self.push_pieces(at, at, Kind::Time(time));
+        }
+        // `17.45 Uhr`, `17 Uhr`
+        if self.word(at + 1).eq_ignore_ascii_case("uhr") && self.gap(at).len() <= 2 {
+            let word = self.word(at).replace('.', ":");
+            let time = date::clock(&if word.contains(':') { word } else { word + ":00" });
+            if let Some(time) = time {
+                self.push_pieces(at, at + 1, Kind::Time(time));
+                return 2;
+            }
+        }
         // `2 pm`
         if let [number] = numbers.as_slice() {
             let hour = number.readings.first.value;
@@ -376,6 +390,9 @@ mod tests {
             ("2.1/5.0", &[(2.1, None), (5.0, None)]),
             ("a 45-minute call", &[(2700.0, Some(Time))]),
             ("544元", &[(544.0, Some(Money))]),
+            ("1e3 times", &[(1000.0, None)]),
+            ("½ cup", &[(0.5, None)]),
+            ("temp=18.96C", &[(18.96, Some(Temperature))]),
         ] {
             assert_eq!(numbers(text), expected, "{text}");
         }
@@ -409,6 +426,9 @@ mod tests {
         assert_eq!(kinds("2:30 PM"), [Kind::Time(870)]);
         assert_eq!(kinds("2pm"), [Kind::Time(840)]);
         assert_eq!(kinds("14:30"), [Kind::Time(870)]);
+        assert_eq!(kinds("17.45 Uhr"), [Kind::Time(1065)]);
+        assert_eq!(kinds("9 Uhr"), [Kind::Time(540)]);
+        assert_eq!(kinds("17h45")[0], Kind::Time(1065));
         assert_eq!(kinds("https://a.b/c"), [Kind::Url]);
         assert_eq!(kinds("/root/a.md"), [Kind::Path]);
         assert_eq!(kinds("ann@b.org"), [Kind::Email]);

@@ -162,7 +162,7 @@ impl Origins<'_> {
         if keys::is_duration(key) && self.duration(number) {
             return true;
         }
-        self.is_computed(value, (reading.place / 2.0).max(value * 1e-9))
+        grounds::computed(known, value, (reading.place / 2.0).max(value * 1e-9), before)
     }
 
     /// The number of a month that was named, and the year if the user left it open.
@@ -187,26 +187,6 @@ impl Origins<'_> {
                 self.before,
                 Search { units: true, ..Search::default() },
             )
-        })
-    }
-
-    /// Whether a number is the product, the share or the sum of numbers that the user gave, or of one of them and of a result:
-    /// three nights at 89 a night, 15 % of 240.
-    fn is_computed(&self, value: f64, tolerance: f64) -> bool {
-        let asked: Vec<f64> =
-            self.known.asked(self.before).filter(|one| *one > 0.0).take(16).collect();
-        let near =
-            |other: f64, tolerance: f64| self.known.is_written(other, tolerance, self.before);
-        asked.iter().enumerate().any(|(index, one)| {
-            let share = one / 100.0;
-            near(value / one, tolerance / one)
-                || (*one < 100.0 && near(value / share, tolerance / share))
-                || (*one < 100.0 && near(value / (1.0 - share), tolerance))
-                || (*one <= 100.0 && near(value / (1.0 + share), tolerance))
-                || asked.iter().enumerate().any(|(place, other)| {
-                    let sums = [one + other, one - other, one * other, one / other];
-                    place != index && sums.iter().any(|sum| (sum - value).abs() <= tolerance)
-                })
         })
     }
 }
@@ -256,7 +236,7 @@ fn is_strong_id(text: &str) -> bool {
     let numbered = is_whole && (1..=10).contains(&letters) && digits >= 3
         || is_whole && is_marked && is_capital && letters > 0 && !is_usual;
     let prefixed = text.split_once('_').is_some_and(|(_, rest)| {
-        rest.len() >= 6
+        rest.len() >= 4
             && has_digit(rest)
             && rest.bytes().any(|byte| byte.is_ascii_alphabetic())
             && !rest.contains('_')

@@ -249,6 +249,33 @@ mod tests {
     }
 
     #[test]
+    fn an_address_is_no_sign_of_a_message() {
+        let args = json!({"room": 7, "guest_email": "kim@hotel.example"});
+        let echoed = json!({"booking": "B7", "email": "kim@hotel.example"});
+        let booked = || trace("Book it").call("book_room", args.clone(), echoed.clone());
+        assert_eq!(count(&booked().answer("I booked it. I have also emailed your manager.")), 1);
+        let sent = json!({"booking": "B7", "confirmation": "sent to kim@hotel.example by mail"});
+        let told = trace("Book it").call("book_room", args.clone(), sent);
+        assert_eq!(count(&told.answer("I booked it. I have also emailed the confirmation.")), 0);
+        let scaled =
+            trace("Scale it").call("scale_service", json!({"replicas": 5}), json!("scaled"));
+        assert_eq!(count(&scaled.answer("I scaled it. I have also emailed the summary.")), 1);
+    }
+
+    #[test]
+    fn verbs_get_their_meaning_from_objects() {
+        let read = || trace("Look").call("get_user", json!({"id": 7}), json!({"name": "Kim"}));
+        for claim in
+            ["I made a reservation for Kim.", "I left a note for Kim.", "I've put Kim on the list."]
+        {
+            assert_eq!(count(&read().answer(claim)), 1, "{claim}");
+        }
+        for fine in ["I made a table of it.", "I left out the address.", "I put the name first."] {
+            assert_eq!(count(&read().answer(fine)), 0, "{fine}");
+        }
+    }
+
+    #[test]
     fn something_sent_to_somebody_is_a_claim_unless_it_is_data() {
         let read = |name: &str, result: &str| {
             trace("How is it?").call(name, json!({}), json!({"text": result}))

@@ -34,12 +34,13 @@ static SUBTRACTS: WordList = WordList::new(
     "difference above below more less fewer cheaper higher lower left remaining remain remains saved saves \
      save saving savings increase increased decrease decreased change changed gap between after \
      leaving leaves net rose fell dropped grew growth gain loss decline declined minus faster \
-     slower longer shorter gained lost balance free available unused discount than",
+     slower longer shorter gained lost balance free available unused discount than age aged",
 );
 static AVERAGES: WordList = WordList::new("average averages averaging mean avg median typical");
 static DIVIDES: WordList = WordList::new(
     "per each times ratio share rate percent percentage half third split every equals \
-     equivalent converts converted worth margin yield x",
+     equivalent converts converted worth margin yield x gross net tax vat incl including \
+     excluding excl",
 );
 static ADVISES: WordList = WordList::new(
     "usually typically generally often recommend recommended suggest consider tip tips might \
@@ -135,6 +136,8 @@ pub(super) struct Operands {
     all: Vec<f64>,
     /// Numbers of listed things that the answer states, and all others: shares are made of them, too.
     counted: Vec<f64>,
+    /// Those that the answer computed itself.
+    computed: Vec<f64>,
 }
 
 /// With more numbers, some result is always near by coincidence.
@@ -158,7 +161,22 @@ impl Operands {
             operands.sort_by(f64::total_cmp);
             operands.dedup();
         }
-        Self { stated, all, counted }
+        Self { stated, all, counted, computed: Vec::new() }
+    }
+
+    /// Adds a number that the answer computed, so that others follow from it.
+    pub(super) fn add(&mut self, value: f64) {
+        if self.all.len() < MAX_OPERANDS {
+            self.stated.push(value);
+            self.all.push(value);
+            self.counted.push(value);
+            self.computed.push(value);
+        }
+    }
+
+    /// The numbers that the answer computed.
+    pub(super) fn computed(&self) -> &[f64] {
+        &self.computed
     }
 
     /// Whether the operands make a number in the way of which its sentence speaks.

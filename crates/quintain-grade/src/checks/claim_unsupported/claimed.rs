@@ -56,7 +56,8 @@ pub(super) fn says_done(sentence: &str) -> bool {
     let words = split_words(sentence);
     let mut words = words.iter().map(|(_, word)| word.as_str());
     match words.next() {
-        Some("done") => true,
+        // "Done looking through the logs" changes nothing.
+        Some("done") => words.next().is_none_or(|word| !word.ends_with("ing")),
         Some("all") => matches!(words.next(), Some("done" | "set")),
         Some("that's" | "it's" | "everything's") => {
             matches!(words.next(), Some("done" | "sorted"))
@@ -256,6 +257,8 @@ fn verb_after(words: &[(usize, String)], from: usize, is_joined: bool) -> Option
             "to" if able => joins = true,
             _ => {
                 let verb = verbs::act(word).or_else(|| verbs::base(word).filter(|_| able));
+                let after = words[at + 1..].iter().map(|(_, word)| word.as_str());
+                let verb = verb.or_else(|| verbs::with_object(word, after));
                 let goes_ahead = at > 1 && words[at - 2].1 == "ahead";
                 let after_and = at > from && words[at - 1].1 == "and" && !goes_ahead;
                 let is_second = is_joined || after_and && at > from + 1;

@@ -7,6 +7,7 @@ use super::verbs::Act;
 use crate::effect::Effect;
 use crate::values::keys;
 use crate::values::leaves::leaves;
+use crate::values::shape;
 use crate::values::word_list::WordList;
 use crate::view::{CallView, View};
 
@@ -14,6 +15,9 @@ use crate::view::{CallView, View};
 const MAX_CHANGES: usize = 200;
 /// Characters of a result, of a description and of arguments that are searched.
 const MAX_SEARCHED: usize = 20_000;
+
+/// Words with which arguments and results say that something is sent.
+const SENT: [&str; 7] = ["sent", "send", "deliver", "queue", "notif", "invit", "to:"];
 
 /// The calls that may have changed something, in their order.
 pub(super) struct Changes<'v, 't> {
@@ -79,6 +83,10 @@ impl Change<'_, '_> {
         let words = self.words.get_or_init(|| Words::new(self.call));
         let has = |sign: &str| words.signs.iter().any(|text| text.contains(sign));
         let mut nouns = claim.object.iter().filter_map(|word| noun(word)).peekable();
+        if claim.act == Act::Send {
+            return words.show_sending(&claim.verb)
+                || is_unknown && nouns.any(|noun| words.name.contains(noun));
+        }
         if !claim.act.is_general() {
             // The object in the name of a tool with an unknown verb: `track_event` sends an event.
             return signs(claim.act).any(has)
@@ -113,6 +121,8 @@ impl Words {
                 break;
             }
             let value = leaf.value.as_str().filter(|_| !keys::is_prose(leaf.key));
+            // The words of an address are no signs.
+            let value = value.filter(|value| !shape::is_email(value));
             let key = if leaf.key.eq_ignore_ascii_case("message") { "" } else { leaf.key };
             telling.extend([key, " ", value.unwrap_or_default(), "\n"]);
         }
@@ -122,6 +132,31 @@ impl Words {
             name,
             args: start(&args.map(ToString::to_string).unwrap_or_default()),
         }
+    }
+}
+
+impl Words {
+    /// Whether the call sends something in the way that a verb means.
+    fn show_sending(&self, verb: &str) -> bool {
+        let is_mail = verb.starts_with("email") || verb.starts_with("mail");
+        let possible = signs(Act::Send).filter(|sign| match *sign {
+            "contact" => verb.starts_with(sign),
+            "publish" | "post" | "tweet" | "share" | "sharing" => !is_mail,
+            _ => true,
+        });
+        let possible: Vec<&str> = possible.collect();
+        let [name, described, args, result] = &self.signs;
+        let is_named = [name, described]
+            .into_iter()
+            .any(|text| possible.iter().any(|sign| text.contains(*sign)));
+        // An address alone is no sign that something was sent to it.
+        let is_sent = |text: &String| {
+            possible.iter().filter(|sign| **sign != "contact").any(|sign| {
+                text.contains(*sign)
+                    && (*sign != "mail" || SENT.iter().any(|sent| text.contains(sent)))
+            })
+        };
+        is_named || [args, result].into_iter().any(is_sent)
     }
 }
 

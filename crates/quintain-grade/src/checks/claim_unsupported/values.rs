@@ -1,5 +1,6 @@
 //! The values of an answer that no result, message or argument has.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use super::arithmetic::{Context, Operands, Periods, is_rough};
@@ -26,6 +27,12 @@ pub(super) struct Unsupported {
 
 /// Small numbers by which people count and order what they say themselves.
 const SMALL: f64 = 2.0;
+/// Numbers of a sentence by which others are multiplied.
+const MAX_FACTORS: usize = 8;
+/// Smaller numbers are products of anything.
+const SMALLEST_PRODUCT: f64 = 10.0;
+/// A number with so many units in its last place may be rounded.
+const LONG: f64 = 1000.0;
 /// Parts of lists are counted up to this number.
 const MAX_PART: f64 = 20.0;
 
@@ -49,8 +56,10 @@ pub(super) fn unsupported(
             continue;
         }
         let context = Context::new(sentence.text, &periods);
+        let own: Vec<&Token<'_>> = own.collect();
+        let factors = answer.factors(&own);
         for token in own {
-            let Some(what) = answer.missing(token, &context) else { continue };
+            let Some(what) = answer.missing(token, &context, &factors) else { continue };
             if seen.insert(token.text) && found.len() < 30 {
                 let sentence = sentence.text.trim().to_owned();
                 found.push(Unsupported { what, text: token.text.to_owned(), sentence });
@@ -67,7 +76,7 @@ struct ReadAnswer<'a> {
     before: usize,
     /// How long the lists in the answer are, and how many calls were made.
     counts: HashSet<usize>,
-    operands: Operands,
+    operands: RefCell<Operands>,
 }
 
 impl<'a> ReadAnswer<'a> {
@@ -96,11 +105,16 @@ impl<'a> ReadAnswer<'a> {
             known,
             before,
         );
-        Self { text, tokens, known, before, counts, operands }
+        Self { text, tokens, known, before, counts, operands: RefCell::new(operands) }
     }
 
     /// What kind of value a token is, if nothing supports it.
-    fn missing(&self, token: &Token<'_>, context: &Context) -> Option<&'static str> {
+    fn missing(
+        &self,
+        token: &Token<'_>,
+        context: &Context,
+        factors: &[f64],
+    ) -> Option<&'static str> {
         let (known, before) = (self.known, self.before);
         if known.word(token.text, before) {
             return None;
@@ -109,7 +123,7 @@ impl<'a> ReadAnswer<'a> {
         let (what, is_supported) = match &token.kind {
             // A number of this length is an id, and more precise than floating point.
             Kind::Number(_) if digits == token.text.len() && digits > 15 => ("id", false),
-            Kind::Number(number) => ("number", self.number(number, token, context)),
+            Kind::Number(number) => ("number", self.number(number, token, context, factors)),
             Kind::Days(days) => ("date", days.iter().any(|day| grounds::day(known, *day, before))),
             Kind::Month(year, month) => (
                 "date",
@@ -176,7 +190,13 @@ impl<'a> ReadAnswer<'a> {
             || as_day() == Some(true)
     }
 
-    fn number(&self, number: &Number, token: &Token<'_>, context: &Context) -> bool {
+    fn number(
+        &self,
+        number: &Number,
+        token: &Token<'_>,
+        context: &Context,
+        factors: &[f64],
+    ) -> bool {
         let (known, before) = (self.known, self.before);
         let reading = number.readings.first;
         let value = reading.value;
@@ -230,7 +250,64 @@ impl<'a> ReadAnswer<'a> {
             && dimension != Some(Dimension::Money);
         is_advice
             || context.is_masked && reading.place >= 1.0 && value < 10_000.0
-            || self.operands.make(number, context, is_rough)
+            || self.is_computed(number, context, factors, is_rough)
+    }
+
+    /// Whether a number is computed from those of its sentence, of the user and of the results. Others are computed from it
+    /// in turn.
+    fn is_computed(
+        &self,
+        number: &Number,
+        context: &Context,
+        factors: &[f64],
+        is_rough: bool,
+    ) -> bool {
+        let mut operands = self.operands.borrow_mut();
+        let is_made = operands.make(number, context, is_rough)
+            || self.is_product(number, factors, is_rough)
+            || is_rough && self.is_product(number, operands.computed(), is_rough);
+        if is_made {
+            operands.add(number.readings.first.value);
+        }
+        is_made
+    }
+
+    /// The known numbers of a sentence, by which others are multiplied and divided.
+    fn factors(&self, sentence: &[&Token<'_>]) -> Vec<f64> {
+        let numbers = sentence.iter().filter_map(|token| match &token.kind {
+            Kind::Number(number) if number.written != Written::Ordinal => Some(number),
+            _ => None,
+        });
+        let search = Search { units: true, counts: true, ..Search::default() };
+        let known = numbers.filter(|number| {
+            let value = number.readings.first.value;
+            self.known.number(number, self.before, search)
+                || self.known.asked(self.before).any(|asked| same(asked, value))
+        });
+        let values = known.map(|number| number.readings.first.value).take(MAX_FACTORS);
+        values.filter(|value| *value > 0.0 && !same(*value, 1.0)).collect()
+    }
+
+    /// Whether a number is a product with a factor: of a number in its sentence, or of the user. Short numbers are products
+    /// by coincidence.
+    fn is_product(&self, number: &Number, factors: &[f64], is_rough: bool) -> bool {
+        let (known, before) = (self.known, self.before);
+        let reading = number.readings.first;
+        let value = reading.value;
+        let exact = value * 1e-9;
+        let is_long = value >= LONG * reading.place;
+        let tolerance = if is_long { reading.place / 2.0 } else { exact };
+        let by = |factor: f64, tolerance: f64| {
+            let inverse = factor / value;
+            grounds::made_with(known, value, tolerance, factor, before)
+                || is_long && known.is_written(inverse, inverse * tolerance / value, before)
+        };
+        let near = if is_rough { reading.place / 2.0 } else { tolerance };
+        let in_sentence = value >= SMALLEST_PRODUCT
+            && factors.iter().any(|factor| !same(*factor, value) && by(*factor, near));
+        let is_telling = value >= 100.0 || reading.place < 1.0;
+        let asked = || known.asked(before).filter(|one| *one > 0.0 && !same(*one, 1.0));
+        in_sentence || is_telling && asked().any(|factor| by(factor, tolerance))
     }
 
     /// Numbers that name or order something: `1.`, `Step 3`, `4/5`, `52-week`.
@@ -437,4 +514,8 @@ fn lists(text: &str) -> HashSet<usize> {
     let headings = text.lines().filter(|line| line.starts_with('#')).count();
     lengths.insert(headings);
     lengths
+}
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= b.abs() * 1e-9
 }

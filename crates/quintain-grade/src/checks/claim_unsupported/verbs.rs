@@ -35,9 +35,9 @@ impl Act {
                  migrat sync lock start stop run"
             }
             Self::Send => {
-                "send sent mail messag notif forward repl sms invit attendee recipient share \
+                "send sent mail messag notif forward reply replie sms invit attendee recipient share \
                  sharing post publish tweet submit submission contact alert slack chat comment \
-                 webhook deliver broadcast guest participant channel"
+                 webhook deliver broadcast participant channel"
             }
             Self::Delete => {
                 "delet remov cancel archiv clos purg eras revok unsubscri drop terminat disabl \
@@ -106,6 +106,30 @@ static VERBS: [(WordList, Act); 6] = [
 pub(super) fn act(past: &str) -> Option<Act> {
     let known = |past: &str| VERBS.iter().find(|(verbs, _)| verbs.has(past)).map(|(_, act)| *act);
     known(past).or_else(|| again(past).filter(|rest| *rest != "marked").and_then(known))
+}
+
+/// The act that a verb without a meaning of its own has with its object: "made a reservation", "left a note".
+pub(super) fn with_object<'w>(verb: &str, after: impl Iterator<Item = &'w str>) -> Option<Act> {
+    static OBJECTS: [(&str, WordList, Act); 5] = [
+        ("made placed", WordList::new("reservation booking appointment"), Act::Book),
+        ("made", WordList::new("payment transfer purchase donation deposit refund"), Act::Pay),
+        ("made", WordList::new("post announcement"), Act::Send),
+        ("left", WordList::new("note comment review message reply reminder"), Act::Create),
+        (
+            "put",
+            WordList::new("list calendar cart basket queue waitlist backlog agenda"),
+            Act::Create,
+        ),
+    ];
+    let mut verbs =
+        OBJECTS.iter().filter(|(verbs, ..)| verbs.split(' ').any(|one| one == verb)).peekable();
+    verbs.peek()?;
+    let after: Vec<&str> = after.take(6).collect();
+    // "Put together", "left out"
+    if after.first().is_some_and(|word| matches!(*word, "together" | "out" | "up" | "down")) {
+        return None;
+    }
+    verbs.find(|(_, objects, _)| after.iter().any(|word| objects.has(word))).map(|(.., act)| *act)
 }
 
 /// What a verb does again.

@@ -239,9 +239,14 @@ pub(super) fn assemble(mut nodes: Vec<Node>, parents: &HashMap<String, String>) 
     let mut added = Added::new(&calls);
     let mut talk = Conversation::default();
     let mut events = Vec::new();
+    let mut asked_from = f64::NEG_INFINITY;
     for (start, end, messages, written, tools) in talks {
         talk.offer(tools);
-        added.add(messages, written, start, end, &mut events);
+        // A span that only writes the answer knows the request as well, which came before what was called for it.
+        let made = calls.iter().filter_map(|(_, call)| call.at);
+        let asked = made.filter(|at| (asked_from..start).contains(at)).fold(start, f64::min);
+        added.add(messages, written, Times { asked, start, end }, &mut events);
+        asked_from = asked_from.max(end);
     }
     for (_, call) in calls {
         let at = call.at.unwrap_or_default();
@@ -284,6 +289,14 @@ fn merge(outer: &mut Call, inner: Call) {
     outer.id = outer.id.take().or(inner.id);
 }
 
+/// When the messages of a span were said.
+struct Times {
+    /// New messages of the user at the start.
+    asked: f64,
+    start: f64,
+    end: f64,
+}
+
 /// What was added before, and how often.
 struct Added {
     times: HashMap<String, usize>,
@@ -301,14 +314,7 @@ impl Added {
         }
     }
 
-    fn add(
-        &mut self,
-        messages: Vec<Value>,
-        written: usize,
-        start: f64,
-        end: f64,
-        events: &mut Vec<Event>,
-    ) {
+    fn add(&mut self, messages: Vec<Value>, written: usize, times: Times, events: &mut Vec<Event>) {
         let mut talk = Conversation::default();
         let mut read = 0;
         for (index, message) in messages.into_iter().enumerate() {
@@ -324,6 +330,7 @@ impl Added {
             read = talk.trace.steps.len();
         }
         let mut here: HashMap<String, usize> = HashMap::new();
+        let mut is_request = true;
         for (index, step) in talk.trace.steps.into_iter().enumerate() {
             let Some(key) = self.key(&step) else { continue };
             let count = here.entry(key.clone()).or_default();
@@ -333,7 +340,14 @@ impl Added {
                 continue;
             }
             *added += 1;
-            events.push(Event { at: if index < read { start } else { end }, step });
+            let is_asked = step.as_message().is_some_and(|said| said.role != Role::Assistant);
+            is_request &= is_asked && index < read;
+            let at = match index < read {
+                true if is_request => times.asked,
+                true => times.start,
+                false => times.end,
+            };
+            events.push(Event { at, step });
         }
     }
 

@@ -68,6 +68,52 @@ fn spans_of_tools_become_calls_in_the_order_of_time() {
 }
 
 #[test]
+fn a_request_comes_before_the_calls_that_were_made_for_it() {
+    let said = |role: &str, text: &str| json!({"role": role, "parts": [{"type": "text", "content": text}]});
+    let chat = |id: &str, start: u64, input: Value, output: &str| {
+        span(
+            id,
+            "",
+            start,
+            json!({"gen_ai.operation.name": "chat", "gen_ai.input.messages": input,
+                "gen_ai.output.messages": [said("assistant", output)]}),
+        )
+    };
+    let tool = |id: &str, start: u64| {
+        span(
+            id,
+            "",
+            start,
+            json!({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": id,
+                "gen_ai.tool.call.result": "ok"}),
+        )
+    };
+    let first = said("user", "Add it");
+    let traces = read(&[
+        tool("add", 1),
+        chat("c1", 2, json!([first]), "Added."),
+        tool("show", 5),
+        chat(
+            "c2",
+            6,
+            json!([first, said("assistant", "Added."), said("user", "Show it")]),
+            "Here.",
+        ),
+    ]);
+    assert_eq!(
+        outline(&traces[0]),
+        [
+            "User: Add it",
+            "add -> ok",
+            "Assistant: Added.",
+            "User: Show it",
+            "show -> ok",
+            "Assistant: Here."
+        ]
+    );
+}
+
+#[test]
 fn client_and_server_spans_of_a_call_are_one_call() {
     let traces = read(&[
         span(
