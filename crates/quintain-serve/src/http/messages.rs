@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
@@ -55,6 +55,9 @@ pub(super) async fn layer(
     let Ok(body) = to_bytes(body, state.settings().max_body_size).await else {
         return (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large").into_response();
     };
+    if let Some(answer) = refuse_removed(&parts.headers, &body) {
+        return (StatusCode::NOT_FOUND, Json(answer)).into_response();
+    }
     let checked = match check_message(&body) {
         Checked::Pass(passed) => passed,
         Checked::Ignore => return StatusCode::ACCEPTED.into_response(),
@@ -69,14 +72,6 @@ pub(super) async fn layer(
     if let Some(scope) = missing_scope(&state, &principal, &message) {
         return insufficient_scope(state.verifier.base_url(), &scope);
     }
-    let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
-    let version = parts.headers.get("mcp-protocol-version").and_then(|value| value.to_str().ok());
-    if version.is_some_and(|version| version >= STATELESS) && REMOVED.contains(&method) {
-        let id = message.get("id").cloned().unwrap_or_default();
-        let error = json!({"code": -32601, "message": format!("Method not found: {method}")});
-        let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
-        return (StatusCode::NOT_FOUND, Json(answer)).into_response();
-    }
     let is_greeting = message.get("method").and_then(Value::as_str) == Some("initialize");
     let checked = checked.into_owned();
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(checked.len()));
@@ -88,6 +83,22 @@ pub(super) async fn layer(
         state.bind(session, &principal.owner);
     }
     with_tasks(response)
+}
+
+/// The answer to a method that the version of the request has no longer.
+fn refuse_removed(headers: &HeaderMap, body: &[u8]) -> Option<Value> {
+    let version = headers.get("mcp-protocol-version")?.to_str().ok()?;
+    if version < STATELESS {
+        return None;
+    }
+    let message: Value = serde_json::from_slice(body).ok()?;
+    let method = message.get("method")?.as_str()?;
+    if !REMOVED.contains(&method) {
+        return None;
+    }
+    let id = message.get("id").cloned().unwrap_or_default();
+    let error = json!({"code": -32601, "message": format!("Method not found: {method}")});
+    Some(json!({"jsonrpc": "2.0", "id": id, "error": error}))
 }
 
 /// Adds the tasks of 2025-11-25 to the greeting, which rmcp sends as an event.

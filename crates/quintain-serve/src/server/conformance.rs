@@ -519,7 +519,7 @@ fn ask_context() -> Result<GetPromptResponse, ErrorData> {
 
 /// Completion of the arguments of the prompts.
 pub(super) fn completion(prompt: &str, typed: &str) -> Option<Vec<String>> {
-    let words = ["paris", "park", "party"];
+    let words = ["paris", "park", "parts"];
     let fitting =
         || words.iter().filter(|word| word.starts_with(typed)).map(|word| (*word).to_owned());
     (prompt == "test_prompt_with_arguments").then(|| fitting().collect())
