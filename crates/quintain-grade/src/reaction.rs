@@ -173,6 +173,20 @@ mod tests {
     }
 
     #[test]
+    fn that_nothing_is_there_reports_only_that() {
+        let alerts = |text: &str| made("list_orders", json!({"level": "critical"}), text);
+        let answer = "There are no critical orders.";
+        assert_eq!(
+            responses(&trace(vec![alerts("Error: quota exceeded")], answer)),
+            [Response::Ignored]
+        );
+        assert_eq!(
+            responses(&trace(vec![alerts("Error: no orders found")], answer)),
+            [Response::Reported]
+        );
+    }
+
+    #[test]
     fn a_failure_that_results_state_is_not_a_report() {
         let build = made("get_build", json!({"id": 5512}), "build 5512: 3 of 80 checks failed");
         let ticket = made("create_ticket", json!({"title": "checks"}), "Error: disk full");

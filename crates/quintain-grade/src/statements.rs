@@ -29,6 +29,8 @@ pub struct Admission {
     pub words: Vec<String>,
     /// Whether the sentence also claims that something was done.
     pub claims: bool,
+    /// Whether it only says that something is not there: "There are no open orders".
+    pub is_absence: bool,
 }
 
 /// Longer texts between two quotation marks are not quotes.
@@ -57,6 +59,12 @@ static UNABLE: Pattern = LazyLock::new(|| {
 static FAILED: Pattern = LazyLock::new(|| {
     compile(
         r"\b(?:fail(?:s|ed|ing|ure|ures)?|error(?:s|ed)?|denied|refused|rejected|declined|invalid|unauthori[sz]ed|forbidden|expired|exception|crash(?:ed|es)?|outage|glitch|malfunction\w*|not found|no such|doesn't exist|does not exist|missing|offline|down|blocked|interrupted|abort(?:ed)?|incomplete|no longer|quota|empty|nothing|no (?:\w+ )?(?:data|results?|information|matches|records?|entries)|there(?:'s| is| are| was| were) no|no \w+ (?:with|named|called|matching|found|by)|has no|have no|is(?:n't| not) (?:a|an|any|in|on|listed|known|there))\b",
+    )
+});
+/// Words that are also the answer to a question: that there is nothing.
+static ABSENCE: Test = LazyLock::new(|| {
+    compile_test(
+        r"^(?:empty|nothing|no longer|no (?:\w+ )?(?:data|results?|information|matches|records?|entries)|there(?:'s| is| are| was| were) no|has no|have no)$",
     )
 });
 /// Words that state the absence of failures, and wishes.
@@ -237,9 +245,10 @@ fn admission(sentence: &str, is_offer: bool) -> Option<Admission> {
     if !is_unable && topics.is_empty() {
         return None;
     }
+    let is_absence = !is_unable && words.iter().all(|word| is_match(&ABSENCE, word));
     let topics = if is_unable { Vec::new() } else { topics };
     let claims = claim(sentence).is_some();
-    Some(Admission { sentence: sentence.to_owned(), topics, words, claims })
+    Some(Admission { sentence: sentence.to_owned(), topics, words, claims, is_absence })
 }
 
 /// A part of a text with the word that follows it, or with the word before it at the end of a sentence.

@@ -215,6 +215,8 @@ mod tests {
             json!({"x": {"user": "5b1c9a3e-0000-4000-8000-1234567890ab"}}),
             json!({"x": {"phone": "+49 171 5551234"}}),
             json!({"x": {"cursor": "b3f81c09"}}),
+            json!({"x": {"charge": "ch_3Nx81"}}),
+            json!({"x": {"server": "203.0.113.25"}}),
         ] {
             let found = pointers(
                 "Send 20 nuts from /srv/data/nuts.csv on 3 May 2026 to acme.example",
@@ -228,7 +230,8 @@ mod tests {
     #[test]
     fn given_values_in_another_notation_are_fine() {
         let user = "Order ord-77: 1,200 nuts with 15 % off, three boxes, due May 3rd 2026 at 2:30 pm, call +1 (555) 010-9999, \
-                    commit A1B2C3D4E5F60718, file nuts.csv in /srv/data, budget 2.5k, $45 deposit, half an hour.";
+                    commit A1B2C3D4E5F60718, file nuts.csv in /srv/data, budget 2.5k, $45 deposit, half an hour, \
+                    after release 2.4.7, flight LX 1073, oven at 350 F, on 198.51.100.7, train at 17h45.";
         for args in [
             json!({"order_id": "ORD-77", "count": 50}),
             json!({"quantity": 1200, "discount": 0.15, "boxes": 3}),
@@ -240,6 +243,8 @@ mod tests {
             json!({"limit": 25, "page_size": 100, "timeout_ms": 5000, "cursor": "0"}),
             json!({"body": "Any text with 12345 and ORD-1.", "query": "nuts 2024"}),
             json!({"when": 1_777_818_600}),
+            json!({"release_id": "2.5.0", "flight_id": "LX1073", "celsius": 177, "server": "198.51.100.7"}),
+            json!({"start_time": "17:45"}),
         ] {
             assert_eq!(pointers(user, args.clone()), Vec::<String>::new(), "{args}");
         }

@@ -31,6 +31,7 @@ static META: Meta = Meta {
 Compares the numbers, ids, URLs, e-mail addresses, dates and paths of every answer with all that was said and returned before. The same
 value in another notation counts, also rounded, in another unit, as a decimal comma, a count of listed items, a sum or mean of a column,
 a short hash or a base name. In sentences about totals, differences, averages and shares it also counts what two known numbers make.
+A product with a number of the user or of the same sentence counts as well: three nights at 89, 100 at a rate of 1.08.
 \"I have created ...\", \"I sent ...\", \"Booked!\" need a successful call that changes something; \"You're booked\" and \"Done\" do if the
 user ordered it. Negations, offers, questions, quotes and passives about data are not claims of the application.
 

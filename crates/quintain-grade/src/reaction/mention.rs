@@ -13,6 +13,7 @@ use crate::statements::{Admission, Statements};
 use crate::values::token::{Kind, tokens};
 use crate::view::{CallView, View};
 use crate::word_list;
+use crate::word_pattern::{Test, compile_test, is_match};
 
 /// Characters of the results of a turn that are searched for the subject of a sentence.
 const MAX_SEARCHED: usize = 200_000;
@@ -54,10 +55,9 @@ struct Turn {
     /// What the user and the arguments say, in lower case.
     asked: String,
     searched: usize,
-    /// The last step at which a failure is admitted that names no call.
-    admitted: Option<usize>,
-    /// The last step at which a word is in the admission of a failure.
-    admitted_of: FastMap<String, usize>,
+    admissions: Admissions,
+    /// Sentences that say that something is not there. They report a failure only if it says the same.
+    absences: Admissions,
     asks: Option<usize>,
     /// Whether the application states several values that nobody gave.
     has_news: bool,
@@ -67,6 +67,28 @@ struct Turn {
     /// The last message.
     answer: Option<LastMessage>,
 }
+
+#[derive(Default)]
+struct Admissions {
+    /// The last step at which a failure is admitted that names no call.
+    of_all: Option<usize>,
+    /// The last step at which a word is in the admission of a failure.
+    of: FastMap<String, usize>,
+}
+
+impl Admissions {
+    fn cover(&self, call: &CallView<'_>, counts: impl Fn(&usize) -> bool) -> bool {
+        self.of_all.as_ref().is_some_and(&counts)
+            || names(call).any(|word| self.of.get(&word).is_some_and(&counts))
+    }
+}
+
+/// Errors that say that something is not there.
+static ABSENT: Test = LazyLock::new(|| {
+    compile_test(
+        r"(?i)\b(?:not (?:be )?found|no such|does(?:n't| not) exist|unknown|empty|404|not_found|notfound|missing|nothing|none|unable to find|could(?:n't| not) find|no longer|cannot find|can't find|no \w+)\b|未找到|找不到|不存在|nicht gefunden|introuvable",
+    )
+});
 
 /// The last message of a turn.
 struct LastMessage {
@@ -126,15 +148,13 @@ impl Turns {
         let answered = turn.answer.as_ref().map_or(0, |answer| answer.step);
         let is_later =
             |step: &usize| *step > call.step || (answered < turn.last_call && *step == answered);
-        let is_named = || names(call).any(|word| turn.admitted_of.get(&word).is_some_and(is_later));
         let claim = turn.answer.as_ref().and_then(|answer| {
             // What is in a state was not brought into it by a call that only reads.
             let state = answer.state.as_ref().filter(|_| !call.reads_only());
             answer.claim.as_ref().or(state).cloned()
         });
         Said {
-            admits: turn.admitted.as_ref().is_some_and(is_later)
-                || is_named()
+            admits: turn.admits(call, is_later)
                 || turn.repeats_error(call, is_later)
                 || claim.is_none() && !turn.has_news && self.is_told_next(call),
             asks: turn.asks.as_ref().is_some_and(is_later),
@@ -145,13 +165,24 @@ impl Turns {
     /// Whether the next turn reports the failure of a call whose own turn was left open.
     fn is_told_next(&self, call: &CallView<'_>) -> bool {
         let Some(next) = self.turns.get(&(call.turn + 1)) else { return false };
-        next.calls == 0 && next.admitted.is_some()
-            || names(call).any(|word| next.admitted_of.contains_key(&word))
+        next.admits(call, |_| true) && (next.calls == 0 || next.names(call))
             || next.repeats_error(call, |_| true)
     }
 }
 
 impl Turn {
+    /// Whether a failure is admitted, of this call or of no call in particular.
+    fn admits(&self, call: &CallView<'_>, counts: impl Fn(&usize) -> bool + Copy) -> bool {
+        let is_absent = || call.failure().is_some_and(|failure| is_match(&ABSENT, &failure.text));
+        self.admissions.cover(call, counts) || self.absences.cover(call, counts) && is_absent()
+    }
+
+    /// Whether an admission names a call.
+    fn names(&self, call: &CallView<'_>) -> bool {
+        let all = [&self.admissions, &self.absences];
+        names(call).any(|word| all.iter().any(|admissions| admissions.of.contains_key(&word)))
+    }
+
     /// Whether most words of an error are repeated that were not known from the request and the call: "room taken".
     fn repeats_error(&self, call: &CallView<'_>, is_later: impl Fn(&usize) -> bool) -> bool {
         let Some(failure) = call.failure() else { return false };
@@ -189,7 +220,7 @@ impl Turn {
             if self.is_asked(&admission) {
                 claim = claim.or(Some(admission.sentence));
             } else if !self.is_subject(&admission) && !self.is_about_data(&admission) {
-                self.add_admission(step, &admission.sentence);
+                self.add_admission(step, &admission);
             }
         }
         // Who presents values that nobody gave does not ask instead of an answer.
@@ -244,17 +275,18 @@ impl Turn {
         is_data(first.text) && values.all(|token| is_data(token.text))
     }
 
-    fn add_admission(&mut self, step: usize, sentence: &str) {
-        let words: FastSet<String> = stems(sentence).collect();
+    fn add_admission(&mut self, step: usize, admission: &Admission) {
+        let words: FastSet<String> = stems(&admission.sentence).collect();
         let named: Vec<&String> = words.iter().filter(|word| self.failed.contains(*word)).collect();
-        if self.calls == 1
-            || named.is_empty() && !words.iter().any(|word| self.subjects.contains(word))
-        {
-            self.admitted = Some(step);
+        let covers_all = self.calls == 1
+            || named.is_empty() && !words.iter().any(|word| self.subjects.contains(word));
+        let named: Vec<String> = named.into_iter().cloned().collect();
+        let admissions =
+            if admission.is_absence { &mut self.absences } else { &mut self.admissions };
+        if covers_all {
+            admissions.of_all = Some(step);
         }
-        for word in named {
-            self.admitted_of.insert(word.clone(), step);
-        }
+        admissions.of.extend(named.into_iter().map(|word| (word, step)));
     }
 }
 

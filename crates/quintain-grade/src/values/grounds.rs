@@ -41,7 +41,18 @@ pub fn path(known: &Known, path: &str, before: usize, is_new: bool) -> bool {
     let is_usual = USUAL_FILES.has(&name.to_lowercase());
     let may_be_named =
         is_new && !shape::extension(name).is_some_and(|ending| known.named_file(ending, before));
-    known.part(name, before) || is_usual || may_be_named || in_temp && is_new
+    // `cat_thumb.png` of `cat.png`
+    let is_derived = || {
+        let stem = name.rsplit_once('.').map_or(*name, |(stem, _)| stem);
+        let ends = stem.match_indices(['_', '-', '.']).map(|(at, _)| at);
+        let mut starts = ends.map(|at| &stem[..at]).filter(|start| start.len() >= 3);
+        starts.any(|start| known.part(start, before))
+    };
+    known.part(name, before)
+        || is_usual
+        || may_be_named
+        || in_temp && is_new
+        || is_new && is_derived()
 }
 
 /// Whether a URL is given, or joined from a given host and given parts.
@@ -158,8 +169,16 @@ pub fn day(known: &Known, day: Day, before: usize) -> bool {
 /// Whether a day may be meant by words such as `tomorrow`: it is not years away from all days that are given.
 fn is_soon(known: &Known, day: Day, before: usize) -> bool {
     const FAR: i32 = 400;
+    const FAR_YEARS: i32 = 2;
     let given = known.some_days(before);
     let Some(number) = day.number() else { return true };
+    // Without a day, a year that was named shows when the conversation takes place.
+    if given.is_empty()
+        && let Some(year) = day.year
+        && let Some(near) = known.is_near_year(year, FAR_YEARS, before)
+    {
+        return near;
+    }
     given.is_empty() || given.iter().any(|other| (other - number).abs() <= FAR)
 }
 

@@ -345,6 +345,15 @@ impl Known {
         is_before(self.years.get(&year), before)
     }
 
+    /// Whether a year is near to one that was named; none if no year was named.
+    pub fn is_near_year(&self, year: i32, distance: i32, before: usize) -> Option<bool> {
+        let months = self.months.iter().map(|((year, _), step)| (year, step));
+        let named = self.years.iter().chain(months).filter(|(year, _)| **year > 0);
+        let mut named = named.filter(|(_, step)| is_before(Some(step), before)).peekable();
+        named.peek()?;
+        Some(named.any(|(named, _)| (named - year).abs() <= distance))
+    }
+
     pub fn time(&self, time: Minutes, before: usize) -> bool {
         is_before(self.times.get(usize::from(time)), before)
     }

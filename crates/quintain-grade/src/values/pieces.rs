@@ -100,7 +100,8 @@ fn continues(piece: &str, previous: char, c: char, rest: &str) -> bool {
         '.' => next.is_alphanumeric() || matches!(next, '_' | '/' | '.'),
         '-' => previous != '-' && (next.is_alphanumeric() || next == '_'),
         '@' | '+' => previous.is_alphanumeric() && next.is_alphanumeric(),
-        ',' | '\'' | '\u{2019}' => previous.is_ascii_digit() && next.is_ascii_digit(),
+        ',' => previous.is_ascii_digit() && next.is_ascii_digit() && !begins_column(rest),
+        '\'' | '\u{2019}' => previous.is_ascii_digit() && next.is_ascii_digit(),
         ':' => {
             let drive =
                 piece.len() == 1 && previous.is_ascii_alphabetic() && matches!(next, '\\' | '/');
@@ -114,6 +115,22 @@ fn continues(piece: &str, previous: char, c: char, rest: &str) -> bool {
             digits == 3
                 && piece.bytes().rev().take_while(u8::is_ascii_digit).count() <= 3
                 && previous.is_ascii_digit()
+        }
+        _ => false,
+    }
+}
+
+/// Whether a day follows, or a number with a point and more columns: `9071,12.00,2026-04-30`. No number is grouped like
+/// that.
+fn begins_column(rest: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let first = digits(rest);
+    let after = &rest[first..];
+    match after.bytes().next() {
+        Some(b'-') => first == 4 && digits(&after[1..]) == 2,
+        Some(b'.') if first < 3 => {
+            let fraction = digits(&after[1..]);
+            fraction > 0 && after[1 + fraction..].starts_with(',')
         }
         _ => false,
     }

@@ -391,6 +391,8 @@ mod tests {
             ("a 45-minute call", &[(2700.0, Some(Time))]),
             ("544元", &[(544.0, Some(Money))]),
             ("1e3 times", &[(1000.0, None)]),
+            ("9071,12.50,2026-04-30", &[(9071.0, None), (12.5, None)]),
+            ("7,10.5,3", &[(7.0, None), (10.5, None), (3.0, None)]),
             ("½ cup", &[(0.5, None)]),
             ("temp=18.96C", &[(18.96, Some(Temperature))]),
         ] {

@@ -1,6 +1,7 @@
 //! Where the values of a call may come from: the conversation, earlier results, and what follows from them.
 
 use std::collections::HashSet;
+use std::net::IpAddr;
 
 use serde_json::Value;
 
@@ -159,7 +160,7 @@ impl Origins<'_> {
         if known.number(&Number { unit, ..*number }, before, search) {
             return true;
         }
-        if keys::is_duration(key) && self.duration(number) {
+        if keys::is_duration(key) && self.duration(number) || self.is_converted(value, key) {
             return true;
         }
         grounds::computed(known, value, (reading.place / 2.0).max(value * 1e-9), before)
@@ -173,6 +174,14 @@ impl Origins<'_> {
             && month.is_some_and(|month| known.month(None, month, before));
         let is_year = keys::has_word(key, "year") && (1990.0..2100.0).contains(&value);
         is_month || is_year && (known.leaves_day_open(before) || known.leaves_year_open(before))
+    }
+
+    /// A temperature in the other scale: 177 °C for 350 °F.
+    fn is_converted(&self, value: f64, key: &str) -> bool {
+        let has = |scale: &str| keys::has_word(key, scale);
+        let is_near = |other: f64| self.known.is_written(other, 1.0, self.before);
+        has("celsius") && is_near(value * 1.8 + 32.0)
+            || has("fahrenheit") && is_near((value - 32.0) / 1.8)
     }
 
     /// A duration whose unit is not in the name of its argument.
@@ -241,5 +250,9 @@ fn is_strong_id(text: &str) -> bool {
             && rest.bytes().any(|byte| byte.is_ascii_alphabetic())
             && !rest.contains('_')
     });
-    shape::is_hex(text) && text.len() >= 7 || numbered || prefixed
+    let is_address = || {
+        text.parse::<IpAddr>()
+            .is_ok_and(|address| !address.is_loopback() && !address.is_unspecified())
+    };
+    shape::is_hex(text) && text.len() >= 7 || numbered || prefixed || is_address()
 }

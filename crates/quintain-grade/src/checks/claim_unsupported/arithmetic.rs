@@ -34,7 +34,7 @@ static SUBTRACTS: WordList = WordList::new(
     "difference above below more less fewer cheaper higher lower left remaining remain remains saved saves \
      save saving savings increase increased decrease decreased change changed gap between after \
      leaving leaves net rose fell dropped grew growth gain loss decline declined minus faster \
-     slower longer shorter gained lost balance free available unused discount than age aged",
+     slower longer shorter gained lost balance free available unused discount than age aged interest profit extra",
 );
 static AVERAGES: WordList = WordList::new("average averages averaging mean avg median typical");
 static DIVIDES: WordList = WordList::new(

@@ -84,7 +84,10 @@ impl Change<'_, '_> {
         let has = |sign: &str| words.signs.iter().any(|text| text.contains(sign));
         let mut nouns = claim.object.iter().filter_map(|word| noun(word)).peekable();
         if claim.act == Act::Send {
+            // "Sent requests" by `request_money`
+            let mut own = claim.object.iter().take(2).filter_map(|word| noun(word));
             return words.show_sending(&claim.verb)
+                || own.any(|noun| words.name.contains(noun))
                 || is_unknown && nouns.any(|noun| words.name.contains(noun));
         }
         if !claim.act.is_general() {

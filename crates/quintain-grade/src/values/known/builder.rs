@@ -292,6 +292,18 @@ impl Builder {
             self.relative(&found);
         }
         found.iter().for_each(|token| self.token(token));
+        // `LX 1073` is `LX1073` as well.
+        for pair in found.windows(2) {
+            let [first, second] = pair else { continue };
+            let is_code = first.kind == Kind::Word
+                && (1..=4).contains(&first.text.len())
+                && first.text.bytes().all(|byte| byte.is_ascii_uppercase())
+                && second.text.bytes().all(|byte| byte.is_ascii_digit())
+                && text.get(first.end..second.start) == Some(" ");
+            if is_code {
+                self.word(&format!("{}{}", first.text, second.text));
+            }
+        }
         for spaced in spaced::numbers(text) {
             self.number(&Number::plain(spaced.readings), None);
         }
