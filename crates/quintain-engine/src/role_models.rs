@@ -10,10 +10,12 @@ use quintain_evidence::evidence::Exchange;
 use quintain_evidence::model_reply::ModelReply;
 use quintain_evidence::question::{Answer, ModelQuestion, ModelRequest, ModelRole};
 use quintain_evidence::response::Response;
+use quintain_llm::model::{Ability, unsupported};
 use quintain_llm::{
     Asked, ChatRequest, Handle, JsonSchema, ModelError, ModelSpec, json_in, providers,
 };
 use quintain_source::{Nunjucks, Severity};
+use quintain_suite::check::ModelTask;
 use quintain_suite::suite::{
     Consent, Files, MCP, ModelKind, ModelTarget, Purpose, SuiteFile, Target, TargetKind as _, load,
 };
@@ -29,7 +31,37 @@ use crate::secrets::learn;
 use crate::targets::{self, Ask, kinds};
 use crate::world::World;
 
-/// Whether a suite can name this as a model: one of quintain-llm, or another target that takes text.
+/// Whether a suite can name this as a model for a task: one of quintain-llm, or another target that takes text.
+///
+/// # Errors
+/// Why it cannot be asked.
+pub(crate) fn check_for(
+    task: ModelTask,
+    value: &Value,
+    access: &ModelAccess,
+) -> Result<(), NotConfigured> {
+    check(value, access)?;
+    let ability = match task {
+        ModelTask::Text => Ability::Chat,
+        ModelTask::Embedding => Ability::Embed,
+        ModelTask::Classification => Ability::Classify,
+        ModelTask::Moderation => Ability::Moderate,
+    };
+    let spec = ModelSpec::read(value).map_err(|error| NotConfigured::new(error.to_string()))?;
+    if providers::find(&spec.id).is_none() {
+        return Ok(());
+    }
+    let handle = access.handle(&spec)?;
+    let abilities = handle.model().abilities();
+    // Models that compare sentences answer `similar` without embeddings.
+    if abilities.contains(&ability) || abilities.contains(&Ability::Compare) {
+        return Ok(());
+    }
+    let why = unsupported(handle.model().name(), abilities, ability);
+    Err(NotConfigured::new(why.to_string()))
+}
+
+/// The same for any task.
 ///
 /// # Errors
 /// Why it cannot be asked.

@@ -127,7 +127,7 @@ pub(crate) fn cannot<'f, T: Send + 'f>(
 }
 
 /// The error for a question that a model does not answer.
-fn unsupported(name: &str, abilities: &[Ability], asked: Ability) -> ModelError {
+pub fn unsupported(name: &str, abilities: &[Ability], asked: Ability) -> ModelError {
     let can: Vec<&str> = abilities.iter().map(|ability| ability.words()).collect();
     let can = if can.is_empty() { "answer nothing".to_owned() } else { can.join(" and ") };
     ModelError::Unsupported(format!("`{name}` cannot {}; it can {can}", asked.words()))

@@ -95,6 +95,11 @@ pub trait Check: Send + Sync {
         self.written_model().map(picked).unwrap_or_default()
     }
 
+    /// Whether the question to the judge is empty for all cases of a test.
+    fn lacks_rubric(&self, _: &Test) -> bool {
+        false
+    }
+
     /// `judge` of the assertion: how carefully to judge. None for one question, as in promptfoo.
     fn judge_options(&self) -> Option<quintain_judge::options::JudgeOptions> {
         None

@@ -22,10 +22,11 @@ use futures_util::stream::{self, StreamExt};
 use quintain_evidence::event::{Event, Phase, RunInfo};
 use quintain_evidence::result::CaseStatus;
 use quintain_evidence::tally::{Summary, Tally};
-use quintain_source::{Nunjucks, Sources, switched_on};
+use quintain_source::{Nunjucks, Sources, Span, switched_on};
 use quintain_suite::derived_metrics::derive;
 use quintain_suite::plan::{Plan, PlannedCase};
 use quintain_suite::suite::{Consent, Suite};
+use serde_json::Value;
 use tokio::sync::watch;
 
 pub(crate) use mask::mask;
@@ -37,6 +38,7 @@ pub(crate) use settings::Settings;
 use crate::external_services::ExternalServices;
 use crate::inquiry::AnswerSources;
 use crate::masked::Emitted;
+use crate::models::RejectedModel;
 use crate::role_models::RoleModels;
 use crate::store::{Finished, Run, RunEnd, Store, StoreError, Writer};
 use crate::world::World;
@@ -119,6 +121,8 @@ pub(crate) struct EvalOutcome {
     pub summary: Summary,
     /// Targets that could not be reached, and why.
     pub unreachable: Vec<String>,
+    /// Models whose endpoints refuse them.
+    pub rejected: Vec<RejectedModel>,
     /// Time limit reached before all cases ran.
     pub time_limit_reached: bool,
     /// Why the store could not save the run.
@@ -139,6 +143,23 @@ struct RunContext<'a> {
     role_models: Arc<RoleModels<'a>>,
     /// Stop a test at its first failed assertion.
     fail_fast: bool,
+}
+
+/// Where a suite names a model as a judge.
+fn span_of_judge(suite: &Suite, model: &str) -> Option<Span> {
+    let names = |value: &Value| {
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        value.as_str().or_else(|| text("label")).or_else(|| text("id")) == Some(model)
+    };
+    let judge = suite.documents.iter().find_map(|document| document.get("judge"));
+    let judge = judge.filter(|node| names(&node.to_json())).map(|node| node.span);
+    judge.or_else(|| {
+        let tests = (0..suite.tests.tests.len()).filter_map(|at| suite.tests.tests.get(at).ok());
+        tests.flat_map(|test| test.models()).find_map(|asked| match asked.model {
+            Ok(Some(named)) if names(&named.value) => Some(named.span),
+            _ => None,
+        })
+    })
 }
 
 /// Runs the plan until it is finished, `stop` becomes true, or the time limit is reached. Sends every finished case
@@ -194,7 +215,13 @@ pub(crate) async fn execute(
     } else {
         let summary = Tally::new(job.info).finish(started.elapsed(), true);
         let store_error = finish_store(store, &summary, RunEnd::Interrupted).await;
-        EvalOutcome { summary, unreachable: Vec::new(), time_limit_reached: false, store_error }
+        EvalOutcome {
+            summary,
+            unreachable: Vec::new(),
+            rejected: Vec::new(),
+            time_limit_reached: false,
+            store_error,
+        }
     };
     listen(Event::Finished(Arc::new(outcome.summary.clone())).into());
     outcome
@@ -278,7 +305,9 @@ impl RunContext<'_> {
             (false, false) => RunEnd::Finished,
         };
         let store_error = finish_store(store, &summary, end).await;
-        EvalOutcome { summary, unreachable: self.unreachable(), time_limit_reached, store_error }
+        let unreachable = self.unreachable();
+        let rejected = self.rejected();
+        EvalOutcome { summary, unreachable, rejected, time_limit_reached, store_error }
     }
 
     /// Why targets could not be opened, and models not be asked.
@@ -286,6 +315,18 @@ impl RunContext<'_> {
         let mut unreachable = self.open_targets.unreachable();
         unreachable.extend(self.answer_sources.external_services.models.unreachable());
         unreachable
+    }
+
+    /// Why endpoints refuse models, with the places of the models in the suite.
+    fn rejected(&self) -> Vec<RejectedModel> {
+        let mut rejected = self.answer_sources.external_services.models.rejected();
+        for one in &mut rejected {
+            let target = self.job.suite.targets.iter().find(|target| target.name() == one.model);
+            let span = target.map(|target| target.span);
+            let span = span.or_else(|| span_of_judge(self.job.suite, &one.model));
+            one.place = span.and_then(|span| case::place(self.job.sources, span));
+        }
+        rejected
     }
 
     fn is_serial(&self, planned_case: &PlannedCase) -> bool {

@@ -207,6 +207,9 @@ pub(super) async fn prepare(
         ));
     }
     let options = &opened.suite.tests.options;
+    if work.models.judge.is_some() {
+        opened.suite.tests.tests.forget_default_judge();
+    }
     let models = work.models.clone().or_suite(&opened.suite);
     check_models(&opened, &models, jobs, notify)?;
     let (models, judges_itself) = models.or_targets(&opened.suite);
@@ -226,7 +229,7 @@ pub(super) async fn prepare(
                 .to_owned(),
         ));
     }
-    check_judges(&opened, &plan, &settings.models, notify)?;
+    check_judges(&opened, &plan, &settings.models, jobs, notify)?;
     let (info, previous) = if let Some((store, run, info, retry_errors)) = resumed {
         let previous = PreviousRun::of(store, run, &plan, retry_errors).await?;
         if previous.done.len() == plan.cases.len() {
@@ -313,7 +316,10 @@ pub(super) async fn prepare_rejudge(
         jobs.world.env.iter().map(|(name, value)| (name.clone(), mask(value))).collect();
     let answers = LoadAnswers::take(&mut store.suite_texts(&run).await?);
     let disk = LoadingFiles::stored(jobs, answers, work.ask);
-    let opened = load_for_run(jobs, consent, files, &env, disk.clone(), notify).await?;
+    let mut opened = load_for_run(jobs, consent, files, &env, disk.clone(), notify).await?;
+    if work.models.judge.is_some() {
+        opened.suite.tests.tests.forget_default_judge();
+    }
     let repeat = Choices::of_options(&previous.options).repeat;
     let repeat = repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
     let mut plan = plan(&opened.suite, &Selection::default(), repeat).map_err(too_many)?;
@@ -430,6 +436,7 @@ pub(super) async fn run(
     Ok(RunOutcome {
         summary: outcome.summary,
         unreachable: outcome.unreachable,
+        rejected: outcome.rejected,
         time_limit_reached: outcome.time_limit_reached,
         store_error: outcome.store_error,
         ..RunOutcome::default()

@@ -15,6 +15,7 @@ use super::events::{Backlog, Cancel, ClientQueue, Emitter, StopLevel, Stored, pa
 use super::listener::EventSource;
 use super::slots::Slot;
 use crate::eval::Stop;
+use crate::models::RejectedModel;
 use crate::redteam::RedteamError;
 
 /// Run futures are large, and suites may nest deeply.
@@ -32,6 +33,8 @@ pub struct RunOutcome {
     pub summary: Summary,
     /// Targets that could not be reached, and why.
     pub unreachable: Vec<String>,
+    /// Models whose endpoints refuse them.
+    pub rejected: Vec<RejectedModel>,
     /// The time limit ended the run.
     pub time_limit_reached: bool,
     /// Why the store could not save the run.

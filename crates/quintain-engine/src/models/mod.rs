@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use quintain_evidence::result::SourcePlace;
 use quintain_llm::{
     CacheOptions, ConfigError, Handle, ModelError, ModelSpec, Models, ModelsOptions, Provider,
 };
@@ -55,6 +56,31 @@ pub(crate) struct ModelAccess {
     redactor: Redactor,
     /// Models that a request could not reach, and why.
     unreachable: Mutex<BTreeMap<String, String>>,
+    /// Models whose endpoint refuses every request alike, and why.
+    rejected: Mutex<BTreeMap<String, RejectedModel>>,
+}
+
+/// A model whose endpoint refuses requests for a reason that lies in the suite or its environment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RejectedModel {
+    /// Its label or id.
+    pub model: String,
+    pub why: String,
+    pub help: &'static str,
+    /// Where the suite names it.
+    pub place: Option<SourcePlace>,
+}
+
+/// What to do about an answer that no repetition changes.
+fn advice(error: &ModelError) -> Option<&'static str> {
+    match (error.root(), error.status()) {
+        (ModelError::Quota(_), _) => Some("check the account that the key belongs to"),
+        (_, Some(401 | 403)) => {
+            Some("check the key, and that it belongs to the service at `apiBaseUrl`")
+        }
+        (_, Some(404 | 405)) => Some("check the name of the model and `apiBaseUrl`"),
+        _ => None,
+    }
 }
 
 impl ModelAccess {
@@ -70,15 +96,36 @@ impl ModelAccess {
         let network = ModelNetwork { web, sampler: world.sampler.clone() };
         let options = ModelsOptions { cache, ..ModelsOptions::default() };
         let models = Models::new(Arc::new(network), Arc::new(environment), options);
-        Self { models, redactor: world.redactor.clone(), unreachable: Mutex::default() }
+        Self {
+            models,
+            redactor: world.redactor.clone(),
+            unreachable: Mutex::default(),
+            rejected: Mutex::default(),
+        }
     }
 
-    /// Remembers a model that cannot be reached: the run is incomplete.
+    /// Remembers a model that cannot be reached, which makes the run incomplete, or that refuses to answer at all.
     pub(crate) fn failed(&self, handle: &Handle, error: &ModelError) {
+        if let Some(help) = advice(error) {
+            let mut rejected = self.rejected.lock().unwrap_or_else(PoisonError::into_inner);
+            let model = handle.shown().to_owned();
+            rejected.entry(model.clone()).or_insert_with(|| RejectedModel {
+                model,
+                why: self.redactor.text(&error.to_string()).into_owned(),
+                help,
+                place: None,
+            });
+        }
         if let ModelError::Unreachable(_) = error.root() {
             let mut unreachable = self.unreachable.lock().unwrap_or_else(PoisonError::into_inner);
             unreachable.entry(handle.shown().to_owned()).or_insert_with(|| error.to_string());
         }
+    }
+
+    /// The models whose endpoints refuse them.
+    pub(crate) fn rejected(&self) -> Vec<RejectedModel> {
+        let rejected = self.rejected.lock().unwrap_or_else(PoisonError::into_inner);
+        rejected.values().cloned().collect()
     }
 
     /// The models that could not be reached, and why.

@@ -384,7 +384,7 @@ pub(crate) fn usage(usage: Option<&Value>) -> Usage {
     usage.summed()
 }
 
-fn logprobs(choice: &Value) -> Option<Vec<f64>> {
+pub(crate) fn logprobs(choice: &Value) -> Option<Vec<f64>> {
     let logprobs = choice.get("logprobs")?;
     if let Some(Value::Array(tokens)) = logprobs.get("content") {
         return Some(tokens.iter().filter_map(|token| token.get("logprob")?.as_f64()).collect());

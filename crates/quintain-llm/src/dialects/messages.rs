@@ -191,7 +191,9 @@ impl Messages {
             _ => Output::Text(shown),
         };
         if let Some(refusal) = refusal {
-            if completion.text.is_empty() {
+            // Without details, the answer stays empty, which `is-refusal` knows as well.
+            let is_explained = body.get("stop_details").is_some_and(Value::is_object);
+            if completion.text.is_empty() && is_explained {
                 completion.text.clone_from(&refusal);
                 completion.output = Output::Text(refusal.clone());
             }

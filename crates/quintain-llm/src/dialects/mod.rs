@@ -11,4 +11,5 @@ pub(crate) mod messages_prompt;
 pub(crate) mod messages_stream;
 pub(crate) mod ollama;
 pub(crate) mod responses;
+pub(crate) mod text_completions;
 pub(crate) mod tools;

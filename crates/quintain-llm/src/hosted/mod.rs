@@ -1,6 +1,7 @@
 //! Models behind HTTP endpoints: a connection and a dialect. Several providers offer the same kinds.
 
 pub(crate) mod chat;
+pub(crate) mod completions;
 pub(crate) mod embeddings;
 pub(crate) mod gemini;
 pub(crate) mod inference;

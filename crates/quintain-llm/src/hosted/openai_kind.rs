@@ -2,6 +2,7 @@
 
 use super::Hosted;
 use super::chat::ChatModel;
+use super::completions::CompletionModel;
 use super::embeddings::EmbeddingModel;
 use super::moderation::ModerationModel;
 use super::responses::ResponsesModel;
@@ -14,6 +15,7 @@ use crate::prices::Pricing;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Chat,
+    Completion,
     Responses,
     Embedding,
     Moderation,
@@ -21,7 +23,6 @@ pub(crate) enum Kind {
 
 /// Kinds of promptfoo that are not about text.
 const OTHER_KINDS: &[&str] = &[
-    "completion",
     "realtime",
     "live",
     "transcription",
@@ -51,6 +52,7 @@ impl Kind {
         let (word, name) = rest.split_once(':').unwrap_or((rest, ""));
         match word {
             "chat" => (Ok(Self::Chat), name),
+            "completion" => (Ok(Self::Completion), name),
             "responses" => (Ok(Self::Responses), name),
             "embedding" | "embeddings" => (Ok(Self::Embedding), name),
             "moderation" => (Ok(Self::Moderation), name),
@@ -62,6 +64,7 @@ impl Kind {
     fn path(self) -> &'static str {
         match self {
             Self::Chat => "chat/completions",
+            Self::Completion => "completions",
             Self::Responses => "responses",
             Self::Embedding => "embeddings",
             Self::Moderation => "moderations",
@@ -69,24 +72,26 @@ impl Kind {
     }
 }
 
-/// The kind and the name that an id gives, or a mistake in `options`.
-pub(crate) fn read_id<'i>(
-    options: &mut Options<'_>,
-    word: &str,
-    rest: &'i str,
-) -> Option<(Kind, &'i str)> {
+/// The kind and the name that an id gives, or a mistake in `options`. `config.model` is the name if the id has none.
+pub(crate) fn read_id(options: &mut Options<'_>, word: &str, rest: &str) -> Option<(Kind, String)> {
     let (kind, name) = Kind::split(rest);
+    let name = if name.is_empty() { options.text("model") } else { Some(name.to_owned()) };
     match kind {
-        Ok(Kind::Moderation) if name.is_empty() => Some((Kind::Moderation, MODERATION)),
-        Ok(_) if name.is_empty() => {
-            let error = ConfigError::new("the id needs the name of a model");
-            options.fail(error.help(format!("write `{word}:chat:NAME`")));
-            None
+        Ok(Kind::Moderation) => {
+            Some((Kind::Moderation, name.unwrap_or_else(|| MODERATION.to_owned())))
         }
-        Ok(kind) => Some((kind, name)),
+        Ok(kind) => {
+            if name.is_none() {
+                let error = ConfigError::new("the id needs the name of a model");
+                options.fail(error.help(format!("write `{word}:chat:NAME`")));
+            }
+            Some((kind, name?))
+        }
         Err(other) => {
             let error = ConfigError::new(format!("`{word}:{other}` is not supported"));
-            options.fail(error.help("supported are chat, responses, embedding and moderation"));
+            options.fail(
+                error.help("supported are chat, completion, responses, embedding and moderation"),
+            );
             None
         }
     }
@@ -115,6 +120,7 @@ pub(crate) fn of_kind(
 ) -> Box<dyn Model> {
     match kind {
         Kind::Chat => Box::new(ChatModel::read(options, hosted, name, flavor)),
+        Kind::Completion => Box::new(CompletionModel::read(options, hosted, name)),
         Kind::Responses => Box::new(ResponsesModel::read(options, hosted, name)),
         Kind::Embedding => Box::new(EmbeddingModel::read(options, hosted, name)),
         Kind::Moderation => Box::new(ModerationModel::new(hosted, name)),
@@ -128,6 +134,7 @@ mod tests {
     #[test]
     fn ids_give_kind_and_name() {
         assert_eq!(Kind::split("chat:gpt-4o"), (Ok(Kind::Chat), "gpt-4o"));
+        assert_eq!(Kind::split("completion:davinci-002"), (Ok(Kind::Completion), "davinci-002"));
         assert_eq!(Kind::split("gpt-4o"), (Ok(Kind::Chat), "gpt-4o"));
         assert_eq!(Kind::split("ft:gpt-4o:me::1"), (Ok(Kind::Chat), "ft:gpt-4o:me::1"));
         assert_eq!(Kind::split("embeddings:e"), (Ok(Kind::Embedding), "e"));

@@ -22,7 +22,8 @@ const META: Meta = Meta {
     summary: "Deployments of Azure OpenAI",
     docs: "\
 # What it does
-Sends prompts to a deployment: `azure:chat:DEPLOYMENT`, `azure:responses:DEPLOYMENT`, `azure:embedding:DEPLOYMENT`. `apiHost` (or
+Sends prompts to a deployment: `azure:chat:DEPLOYMENT`, `azure:responses:DEPLOYMENT`, `azure:completion:DEPLOYMENT`,
+`azure:embedding:DEPLOYMENT`. `apiHost` (or
 `AZURE_API_HOST`) or `apiBaseUrl` names the resource, `apiVersion` the version. The key comes from `apiKey`, `AZURE_API_KEY` or
 `AZURE_OPENAI_API_KEY`; logins with Entra ID are not supported.
 
@@ -69,6 +70,7 @@ impl Provider for Azure {
         let version = options.text("apiVersion").unwrap_or_else(|| API_VERSION.to_owned());
         let base = base(&mut options);
         let model = base.zip(id).map(|(base, (kind, deployment))| {
+            let deployment = deployment.as_str();
             let connection = Connection::read(&mut options, base, auth);
             let pricing = Pricing::read(&mut options, Some("openai"));
             let url = url(&connection, kind, deployment, &version);
@@ -103,11 +105,13 @@ fn url(connection: &Connection, kind: Kind, deployment: &str, version: &str) -> 
     let mut url = match kind {
         Kind::Responses if is_v1 => return connection.url("responses"),
         Kind::Responses => return connection.url("openai/v1/responses"),
+        Kind::Completion if is_v1 => return connection.url("completions"),
         Kind::Chat if is_v1 => return connection.url("chat/completions"),
         Kind::Embedding if is_v1 => return connection.url("embeddings"),
         Kind::Chat | Kind::Moderation => {
             connection.url(&format!("openai/deployments/{deployment}/chat/completions"))
         }
+        Kind::Completion => connection.url(&format!("openai/deployments/{deployment}/completions")),
         Kind::Embedding => connection.url(&format!("openai/deployments/{deployment}/embeddings")),
     };
     url.query_pairs_mut().append_pair("api-version", version);

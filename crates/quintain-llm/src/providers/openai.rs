@@ -1,4 +1,4 @@
-//! OpenAI: chat completions, responses, embeddings, moderation.
+//! OpenAI: chat completions, responses, text completions, embeddings, moderation.
 
 use quintain_content::registry::Meta;
 use url::{Host, Url};
@@ -20,8 +20,9 @@ const META: Meta = Meta {
     summary: "Models of OpenAI, and of servers that speak its dialect",
     docs: "\
 # What it does
-Sends prompts to `/chat/completions` (`openai:chat:NAME` or `openai:NAME`) or `/responses` (`openai:responses:NAME`) of OpenAI or of the
-server that `apiBaseUrl` names, computes embeddings (`openai:embedding:NAME`) and moderates texts (`openai:moderation:NAME`).
+Sends prompts to `/chat/completions` (`openai:chat:NAME` or `openai:NAME`), `/responses` (`openai:responses:NAME`) or `/completions`
+(`openai:completion:NAME`) of OpenAI or of the server that `apiBaseUrl` names, computes embeddings (`openai:embedding:NAME`) and moderates
+texts (`openai:moderation:NAME`).
 
 The key comes from `apiKey`, `apiKeyFile`, the variable that `apiKeyEnvar` names, or `OPENAI_API_KEY`. `OPENAI_BASE_URL` replaces the
 address. As in promptfoo, `temperature` is 0 and `max_tokens` 1024 by default; models that reason get neither. `passthrough` is merged
@@ -70,7 +71,7 @@ impl Provider for OpenAi {
         let organization =
             options.text("organization").or_else(|| options.variable("OPENAI_ORGANIZATION"));
         let id = read_id(&mut options, "openai", rest(&spec.id));
-        let model = base.zip(id).map(|(base, id)| {
+        let model = base.zip(id).map(|(base, (kind, name))| {
             let mut connection = Connection::read(&mut options, base, auth);
             if let Some(organization) = organization {
                 connection = connection.header("openai-organization", &organization);
@@ -81,7 +82,7 @@ impl Provider for OpenAi {
                 "openai",
                 connection,
                 pricing,
-                preferred(id),
+                (preferred(kind, &name), &name),
                 Flavor::OPENAI,
             )
         });
@@ -116,10 +117,16 @@ fn base(options: &mut Options<'_>) -> Option<Url> {
     options.url(None, set.as_deref().unwrap_or("https://api.openai.com/v1"))
 }
 
-/// Some models are offered as responses only; an id without a kind means what works.
-fn preferred((kind, name): (Kind, &str)) -> (Kind, &str) {
+/// Some models are offered as responses or as text completions only; an id without a kind means what works.
+fn preferred(kind: Kind, name: &str) -> Kind {
     let is_responses_only =
         ["-codex", "-deep-research", "computer-use-"].iter().any(|part| name.contains(part))
             || (name.contains("-pro") && (name.starts_with("gpt-5") || name.starts_with('o')));
-    if kind == Kind::Chat && is_responses_only { (Kind::Responses, name) } else { (kind, name) }
+    let completes = name.starts_with("gpt-3.5-turbo-instruct")
+        || ["babbage-002", "davinci-002"].contains(&name);
+    match kind {
+        Kind::Chat if is_responses_only => Kind::Responses,
+        Kind::Chat if completes => Kind::Completion,
+        other => other,
+    }
 }

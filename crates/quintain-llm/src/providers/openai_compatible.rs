@@ -74,7 +74,7 @@ impl Provider for OpenAiCompatible {
             None => bearer(key),
         });
         let base = base(&mut options, service);
-        let model = base.zip(id).map(|(base, id)| {
+        let model = base.zip(id).map(|(base, (kind, name))| {
             let connection = Connection::read(&mut options, base, auth);
             let pricing = Pricing::read(&mut options, service.prices);
             openai_kind::model(
@@ -82,7 +82,7 @@ impl Provider for OpenAiCompatible {
                 service.words[0],
                 connection,
                 pricing,
-                id,
+                (kind, &name),
                 service.flavor,
             )
         });

@@ -21,6 +21,11 @@ fn dialects() -> Vec<Dialect> {
             empty: json!({"choices": [{"message": {"content": null}, "finish_reason": "length"}]}),
         },
         Dialect {
+            id: "openai:completion:davinci-002",
+            ok: json!({"choices": [{"text": "Hello", "finish_reason": "stop"}]}),
+            empty: json!({"choices": [{"finish_reason": "length"}]}),
+        },
+        Dialect {
             id: "openai:responses:gpt-4o",
             ok: json!({"status": "completed", "output": [{"type": "message", "content": [{"type": "output_text", "text": "Hello"}]}]}),
             empty: json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []}),

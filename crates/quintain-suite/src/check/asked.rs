@@ -37,6 +37,7 @@ impl Test {
                         Some(own) => Ok(Some(own.clone())),
                         None => self.model(check.written_model(), *kind),
                     },
+                    lacks_rubric: check.lacks_rubric(self),
                     span: assert.span,
                 }));
             }

@@ -37,6 +37,8 @@ pub struct AskedModel {
     pub kind: ModelTask,
     /// The model, the default of the run if it is none, or why the suite names none for this task.
     pub model: Result<Option<NamedModel>, String>,
+    /// Whether the question to the judge is empty.
+    pub lacks_rubric: bool,
     /// Where the assertion is.
     pub span: Span,
 }

@@ -28,7 +28,7 @@ pub struct TestOptions {
     pub timeout: Option<Duration>,
     /// `provider`: the model that judges, unless an assertion names its own.
     pub judge: Option<WrittenModel>,
-    /// `provider` of `defaultTest`, which judges if nothing else is named.
+    /// The judge of `defaultTest`, which judges if nothing else is named.
     pub fallback_judge: Option<WrittenModel>,
     /// `rubricPrompt`, with the content of files.
     pub rubric_prompt: Option<RubricPrompt>,

@@ -204,10 +204,13 @@ impl Loader<'_> {
     }
 }
 
-/// `provider` of `defaultTest` judges if no assertion and no options name a model. One model for each task is no target.
+/// `options.provider` of `defaultTest`, or else its `provider`, judges if no assertion and no options of a test name a model. A map is the
+/// target as well, unless it names a model for each task; an id only judges, as in promptfoo.
 fn with_fallback_judge(mut test: Test, node: &Node) -> Test {
-    test.options.fallback_judge = node.get("provider").and_then(WrittenModel::of);
-    test.provider = test.provider.filter(|provider| !ModelTask::are_keys_of(provider));
+    let own = test.options.judge.take();
+    test.options.fallback_judge = own.or_else(|| node.get("provider").and_then(WrittenModel::of));
+    test.provider =
+        test.provider.filter(|provider| !provider.is_string() && !ModelTask::are_keys_of(provider));
     test
 }
 

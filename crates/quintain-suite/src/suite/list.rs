@@ -93,6 +93,20 @@ impl TestList {
         self.slots.is_empty()
     }
 
+    /// Leaves questions that only `defaultTest` names a judge for to the default of the run. Call it before tests are handed out.
+    pub fn forget_default_judge(&mut self) {
+        if let Some(reading) = &mut self.reading {
+            reading.default.options.fallback_judge = None;
+        }
+        for slot in &mut self.slots {
+            if let Slot::Ready(test) = slot
+                && let Some(test) = Arc::get_mut(test)
+            {
+                test.options.fallback_judge = None;
+            }
+        }
+    }
+
     /// Adds a test that is always kept compiled, merged with `defaultTest`.
     pub(super) fn push(&mut self, test: Test) {
         let test = match &self.reading {

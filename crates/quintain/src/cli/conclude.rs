@@ -1,6 +1,7 @@
 //! Turns the result of a run into an exit code.
 
 use quintain_engine::jobs::RunOutcome;
+use quintain_engine::models::RejectedModel;
 
 use super::App;
 use crate::exit::Exit;
@@ -19,6 +20,11 @@ pub(super) fn conclude(
     }
     for why in &outcome.unreachable {
         app.console.error(&quintain_source::visible(why), None);
+    }
+    for RejectedModel { model, why, help, place } in &outcome.rejected {
+        let place = place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
+        let title = format!("the model `{model}`{place} refuses all requests: {why}");
+        app.console.error(&quintain_source::visible(&title), Some(help));
     }
     if summary.interrupted {
         app.console.err("interrupted; finished tests are reported");

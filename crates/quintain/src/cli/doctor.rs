@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use quintain_engine::models::readiness::{self, AskedModel};
+use quintain_engine::models::readiness::{self, AskedModel, NamedModel, SuiteModels};
 use quintain_engine::planted::{self, Leftover, Removal, is_private};
 use quintain_engine::store::StoreError;
 use quintain_source::visible;
 use quintain_suite::suite::{Needed, Purpose};
 use quintain_wire::auth::TokenStore;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::suite::{self, CliError};
 use super::{App, job, model_args, store};
@@ -19,8 +19,8 @@ use crate::exit::Exit;
 /// Check this installation, and list leftovers of killed runs
 ///
 /// Shows which language models have a key in the environment. `--ask` sends a short question to the
-/// models that you name, or to those of a suite, and shows which model answers and how fast; nothing
-/// else is contacted.
+/// models that you name, `-c` to those of a suite, and shows which model answers, how fast, and what
+/// is missing for which assertions; nothing else is contacted.
 ///
 /// A red-team run plants files and folders and removes them when it ends.
 /// If it was killed, the next command removes its leftovers;
@@ -32,7 +32,7 @@ use crate::exit::Exit;
 ///   quintain doctor
 ///   quintain doctor --clean
 ///   quintain doctor --ask openai:chat:gpt-5 --ask ollama:chat:llama3.2
-///   quintain doctor --ask -c suite.yaml
+///   quintain doctor -c suite.yaml
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
@@ -43,7 +43,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "MODEL", num_args = 0..=1, default_missing_value = "")]
     ask: Vec<String>,
     /// Suite file with the models to ask; repeatable
-    #[arg(short, long, value_name = "FILE", num_args = 1.., requires = "ask")]
+    #[arg(short, long, value_name = "FILE", num_args = 1..)]
     config: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]
@@ -102,8 +102,9 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
             return Exit::Usage;
         }
     };
-    let asked = ask(&models, app).await;
+    let asked = ask(&models.named, app).await;
     checks.extend(asked.iter().map(answer));
+    checks.extend(models.unnamed.iter().map(|kind| unnamed(kind)));
     if args.json {
         let removed: Vec<&PathBuf> = removal.removed.iter().collect();
         let left: Vec<&PathBuf> =
@@ -135,13 +136,14 @@ fn providers(app: &App) -> Check {
 }
 
 /// The models to ask.
-fn named_models(args: &Args, app: &App) -> Result<Vec<Value>, CliError> {
-    let mut models = Vec::new();
+fn named_models(args: &Args, app: &App) -> Result<SuiteModels, CliError> {
+    let mut models = SuiteModels::default();
     for text in args.ask.iter().filter(|text| !text.is_empty()) {
         let model = model_args::named(text);
-        models.push(model.map_err(|why| suite::cli_error(format!("--ask: {why}"), None))?);
+        let model = model.map_err(|why| suite::cli_error(format!("--ask: {why}"), None))?;
+        models.named.push(NamedModel::of_command_line(model));
     }
-    if args.ask.iter().any(String::is_empty) {
+    if args.ask.iter().any(String::is_empty) || !args.config.is_empty() {
         let files = suite::find(&args.config, app);
         if files.is_empty() {
             let help = "name a model, or a suite with `-c FILE`".to_owned();
@@ -149,15 +151,17 @@ fn named_models(args: &Args, app: &App) -> Result<Vec<Value>, CliError> {
         }
         let purpose = Purpose::Read(Needed::Nothing);
         let opened = suite::open(&files, Vec::new(), &app.context.env, purpose, app)?;
-        models.extend(readiness::of_suite(&opened.suite));
-        if models.is_empty() {
+        let SuiteModels { named, unnamed } = readiness::of_suite(&opened.suite);
+        models.named.extend(named);
+        models.unnamed = unnamed;
+        if models.named.is_empty() && models.unnamed.is_empty() {
             return Err(suite::cli_error("the suite names no model", None));
         }
     }
     Ok(models)
 }
 
-async fn ask(models: &[Value], app: &App) -> Vec<AskedModel> {
+async fn ask(models: &[NamedModel], app: &App) -> Vec<AskedModel> {
     let jobs = job::jobs(app, None);
     let mut asked = Vec::new();
     for model in models {
@@ -166,10 +170,20 @@ async fn ask(models: &[Value], app: &App) -> Vec<AskedModel> {
     asked
 }
 
+/// An assertion that lacks a judge.
+fn unnamed(kind: &str) -> Check {
+    Check::new("model", Status::Warning, format!("`{kind}` needs a judge, and none is named")).hint(
+        "name one with `provider` of the assertion, `defaultTest.options.provider`, `judge` of the suite or `--judge MODEL`",
+    )
+}
+
 fn answer(asked: &AskedModel) -> Check {
     const NAME: &str = "model";
-    let AskedModel { id, model, endpoint, took_ms, error } = asked;
+    let AskedModel { id, model, endpoint, took_ms, error, used_by } = asked;
     let place = endpoint.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+    let users =
+        if used_by.is_empty() { String::new() } else { format!(" ({})", used_by.join(", ")) };
+    let place = format!("{place}{users}");
     if let Some(error) = error {
         return Check::new(NAME, Status::Error, format!("{id}{place}: {error}"));
     }

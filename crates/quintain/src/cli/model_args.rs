@@ -18,7 +18,7 @@ use crate::console::Console;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Models")]
 pub(super) struct ModelArgs {
-    /// Model that judges if the suite names none: an id such as `openai:chat:NAME`, or JSON with `id` and `config`
+    /// Model that judges, instead of `judge` and `defaultTest` of the suite: an id such as `openai:chat:NAME`, or JSON with `id` and `config`
     #[arg(long, visible_alias = "grader", value_name = "MODEL")]
     pub(super) judge: Option<String>,
     /// Ask models even if their answer to the same request is cached

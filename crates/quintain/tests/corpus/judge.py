@@ -106,6 +106,15 @@ def chat(body):
     }
 
 
+def completions(body):
+    said, _ = reply("\n".join(texts(body.get("prompt"))))
+    return {
+        "id": "text-1", "object": "text_completion", "created": 0, "model": body.get("model"),
+        "choices": [{"index": 0, "finish_reason": "stop", "text": said}],
+        "usage": usage("prompt_tokens", "completion_tokens", "total_tokens"),
+    }
+
+
 def responses(body):
     said, refused = reply("\n".join(texts(body.get("input"))))
     part = {"type": "refusal", "refusal": said} if refused else {"type": "output_text", "text": said or "", "annotations": []}
@@ -159,6 +168,7 @@ def classification(body):
 
 ROUTES = {
     "/chat/completions": chat,
+    "/completions": completions,
     "/responses": responses,
     "/messages": messages,
     "/embeddings": embeddings,

@@ -67,6 +67,10 @@ impl Graded for ClosedQa {
         &self.judge
     }
 
+    fn written(&self) -> Option<String> {
+        self.criterion.constant().cloned()
+    }
+
     fn criterion(&self, scene: &Scene<'_>) -> Option<Result<Criterion, Box<Verdict>>> {
         let criterion = || {
             let statement = self.criterion.get(scene)?.into_owned();

@@ -83,6 +83,10 @@ impl Graded for Factuality {
         &self.judge
     }
 
+    fn written(&self) -> Option<String> {
+        self.fact.constant().cloned()
+    }
+
     fn criterion(&self, scene: &Scene<'_>) -> Option<Result<Criterion, Box<Verdict>>> {
         let criterion = || {
             let fact = self.fact.get(scene)?.into_owned();

@@ -118,6 +118,10 @@ impl Graded for GEval {
         &self.judge
     }
 
+    fn written(&self) -> Option<String> {
+        self.criteria.constant().map(|criteria| criteria.concat())
+    }
+
     fn criterion(&self, scene: &Scene<'_>) -> Option<Result<Criterion, Box<Verdict>>> {
         let criterion = || {
             let statement = self.criteria.get(scene)?.join("\n");

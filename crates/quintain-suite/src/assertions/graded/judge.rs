@@ -40,6 +40,11 @@ pub(super) trait Graded: Send + Sync {
         &[ModelTask::Text]
     }
 
+    /// What the judge is asked about, as written; none if it differs between cases or is not written in words.
+    fn written(&self) -> Option<String> {
+        None
+    }
+
     /// What is judged, for the careful form; none if the assertion has none.
     fn criterion(&self, _: &Scene<'_>) -> Option<Result<Criterion, Box<Verdict>>> {
         None
@@ -101,6 +106,12 @@ impl<T: Graded> Check for Asking<T> {
 
     fn written_model(&self) -> Option<&WrittenModel> {
         self.0.judge().provider.as_ref()
+    }
+
+    fn lacks_rubric(&self, test: &Test) -> bool {
+        let has_prompt =
+            self.0.judge().rubric_prompt.is_some() || test.options.rubric_prompt.is_some();
+        !has_prompt && self.0.written().is_some_and(|text| text.trim().is_empty())
     }
 
     fn judge_options(&self) -> Option<JudgeOptions> {

@@ -90,6 +90,15 @@ impl Graded for RubricCheck {
         &self.judge
     }
 
+    fn written(&self) -> Option<String> {
+        let rubric = self.rubric.constant()?;
+        Some(if js::is_falsy(rubric) {
+            String::new()
+        } else {
+            crate::check::as_text(rubric).into_owned()
+        })
+    }
+
     fn criterion(&self, scene: &Scene<'_>) -> Option<Result<Criterion, Box<Verdict>>> {
         let criterion = || {
             let rubric = self.rubric.get(scene)?;

@@ -26,8 +26,10 @@ pub(super) fn trials() -> Vec<Trial> {
         Trial::test("models::judging_again_asks_only_what_was_of_no_use", judged_again),
         Trial::test("models::judging_again_needs_no_judge", judged_without_judge),
         Trial::test("models::every_repetition_asks_the_judge", repeated),
+        Trial::test("models::judges_that_cannot_be_asked_are_reported_first", unasked),
         Trial::test("models::all_errors_of_a_test_are_shown", all_errors),
         Trial::test("models::models_that_cannot_be_reached_make_a_run_incomplete", unreachable),
+        Trial::test("models::a_model_that_is_refused_is_named_once", refused),
         Trial::test("models::a_missing_judge_is_reported_before_anything_is_sent", no_judge),
         Trial::test("models::unknown_options_are_warnings", unknown_options),
         Trial::test("models::only_records_of_judges_are_overwritten", overwritten),
@@ -357,19 +359,60 @@ fn repeated() -> Result<(), Failed> {
     ensure(again == passed && endpoint.seen().len() == 3, "each repetition has its own answer")
 }
 
+/// Judges that cannot be asked and rubrics that are empty are found before anything is sent, each once, with its place.
+fn unasked() -> Result<(), Failed> {
+    let endpoint = Endpoint::start(vec![Reply::text(r#"{"pass": true, "reason": "r"}"#)])?;
+    let folder = folder()?;
+    let judge =
+        |id: &str, url: &str| format!("{{id: '{id}', config: {{apiBaseUrl: {url}, apiKey: k}}}}");
+    let url = format!("'http://{}/v1'", endpoint.address);
+    let suite = format!(
+        "targets: [{target}]\nprompts: [hello]\ndefaultTest: {{options: {{provider: 'anthropic:messages:x'}}}}\ntests:\n\
+         \x20 - assert: [{{type: llm-rubric, value: a}}]\n\
+         \x20 - assert: [{{type: factuality, value: b}}]\n\
+         \x20 - assert: [{{type: llm-rubric, value: c, provider: 'opnai:chat:j'}}]\n\
+         \x20 - assert: [{{type: llm-rubric, value: d, provider: {wrong}}}]\n\
+         \x20 - assert: [{{type: similar, value: e, provider: {chat}}}]\n\
+         \x20 - assert: [{{type: g-eval, value: ' ', provider: {chat}}}]\n",
+        target = judge("openai:chat:t", &url),
+        wrong = judge("openai:chat:j", "'not a url'"),
+        chat = judge("openai:chat:j", &url),
+    );
+    let (output, rows) = eval(folder.path(), &suite, &[])?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure(output.status.code() == Some(2) && rows.is_empty(), &output)?;
+    ensure(endpoint.seen().is_empty(), "nothing is sent")?;
+    for wanted in [
+        "ANTHROPIC_API_KEY",
+        "suite.yaml:3",
+        "did you mean `openai`?",
+        "suite.yaml:7",
+        "`not a url` is not a valid URL",
+        "suite.yaml:8",
+        "cannot compute embeddings",
+        "suite.yaml:9",
+        "the rubric of `g-eval` is empty",
+        "suite.yaml:10",
+    ] {
+        ensure(said.matches(wanted).count() == 1, (wanted, &said))?;
+    }
+    Ok(())
+}
+
 /// Every assertion that could not be judged is named with its place, in all reports.
 fn all_errors() -> Result<(), Failed> {
     let endpoint = Endpoint::start(vec![Reply::text("no verdict")])?;
     let folder = folder()?;
     let asserts = format!(
-        "{}, {{type: contains, value: hello}}, {{type: factuality, value: f, provider: 'anthropic:messages:x'}}",
-        rubric(&endpoint)
+        "{0}, {{type: contains, value: hello}}, {1}",
+        rubric(&endpoint),
+        rubric(&endpoint).replace("llm-rubric", "factuality")
     );
     let options =
         ["-o", "o.csv", "-o", "o.html", "-o", "o.md", "-o", "o.junit.xml", "-o", "o.jsonl"];
     let (output, rows) = eval(folder.path(), &echo(&asserts), &options)?;
     ensure(output.status.code() == Some(100), &output)?;
-    let wanted = ["llm-rubric (suite.yaml:4", "factuality (suite.yaml:4", "ANTHROPIC_API_KEY"];
+    let wanted = ["llm-rubric (suite.yaml:4", "factuality (suite.yaml:4", "no verdict"];
     let error = rows[0]["error"].as_str().unwrap_or_default();
     ensure(wanted.iter().all(|one| error.contains(one)), error)?;
     ensure(rows[0]["failureReason"] == 2 && rows[0]["gradingResult"].is_null(), &rows)?;
@@ -401,6 +444,24 @@ fn unreachable() -> Result<(), Failed> {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure(output.status.code() == Some(3), &output)?;
         ensure(said.contains("cannot reach the model") && rows[0]["failureReason"] == 2, &said)?;
+    }
+    Ok(())
+}
+
+/// A model that its endpoint refuses is named once, with its place and what to check, however many tests ask it.
+fn refused() -> Result<(), Failed> {
+    let endpoint =
+        Endpoint::start(vec![Reply::status(404, r#"{"error": {"message": "no such model"}}"#)])?;
+    let folder = folder()?;
+    let suite = suite(&endpoint, "{type: contains, value: x}");
+    let suite = format!("{suite}  - {{vars: {{a: 1}}}}\n  - {{vars: {{a: 2}}}}\n");
+    let (output, rows) = eval(folder.path(), &suite, &[])?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure(output.status.code() == Some(100) && rows.len() == 3, &output)?;
+    for wanted in
+        ["refuses all requests", "suite.yaml:2", "check the name of the model and `apiBaseUrl`"]
+    {
+        ensure(said.matches(wanted).count() == 1, (wanted, &said))?;
     }
     Ok(())
 }
