@@ -19,7 +19,7 @@ RESPONSES = [
 ]
 ANTHROPIC = [
     {"role": "user", "content": "Add 1 and 2"},
-    {"role": "assistant", "content": [{"type": "text", "text": "I add."}, {"type": "tool_use", "id": "1", "name": "add", "input": {"a": 1, "b": 2}}]},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "add", "input": {"a": 1, "b": 2}}]},
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "3"}]},
     {"role": "assistant", "content": "It is 3."},
 ]
@@ -52,6 +52,12 @@ def test_one_call_makes_a_test_case(convert, messages):
     calls = [*(case.tools_called or []), *(case.mcp_tools_called or [])]
     assert [(call.name, getattr(call, "args", None) or call.input_parameters) for call in calls] == [("add", {"a": 1, "b": 2})]
     assert evaluate([case], [MCPUseMetric]).test_results[0].metrics_data[0].score == 1.0
+
+
+def test_what_is_said_between_calls_is_kept():
+    said = [{"type": "text", "text": "I add."}, *ANTHROPIC[1]["content"]]
+    case = from_anthropic([ANTHROPIC[0], {"role": "assistant", "content": said}, *ANTHROPIC[2:]])
+    assert [turn.content for turn in case.turns if turn.role == "assistant" and turn.content] == ["I add.", "It is 3."]
 
 
 def test_several_requests_make_a_conversation():

@@ -16,12 +16,12 @@ GRADE = REPOSITORY / "crates/quintain-grade/tests/deepeval"
 CASES = REPOSITORY / "crates/quintain/tests/it/cases/grade"
 CORPORA = sorted([*CASES.glob("*/trace.json"), *CASES.glob("*/traces.jsonl"), *CASES.glob("*/session.jsonl"), *CASES.glob("diff/*.jsonl")])
 CORPORA += [REPOSITORY / "examples/grade/conversation.json", *SHARED.glob("data/livemcpbench/traces.jsonl")]
-#: Metrics that need options, and options for them.
+#: Metrics that need options, and options for them; nothing for those that need a graph or, in some cases only, a judge.
 REQUIRED = {
     "conversational-g-eval": {"name": "c", "criteria": "right"}, "g-eval": {"name": "g", "criteria": "right"},
     "dag": None, "json-correctness": {"expected_schema": {"type": "object"}}, "misuse": {"domain": "shop"},
     "non-advice": {"advice_types": ["financial"]}, "pattern-match": {"pattern": "[a-z]"}, "prompt-alignment": {"prompt_instructions": ["be kind"]},
-    "role-violation": {"role": "clerk"}, "topic-adherence": {"relevant_topics": ["shop"]}, "tool-permission": {"allowed_tools": ["get_transaction"]},
+    "role-violation": {"role": "clerk"}, "role-adherence": None, "topic-adherence": {"relevant_topics": ["shop"]}, "tool-permission": {"allowed_tools": ["get_transaction"]},
 }
 
 
@@ -95,7 +95,8 @@ def modes():
 
 
 def test_scores_are_those_that_deepeval_gave():
-    records = [json.loads(line) for line in (GRADE / "cases.jsonl").read_text().splitlines()]
+    # The tests of the engine compare all of them; here a part shows that Python hands them over as they are.
+    records = [json.loads(line) for line in (GRADE / "cases.jsonl").read_text().splitlines()[::4]]
 
     def calls(list):
         # Name, parameters, output and type; what is at the end may be left out.
@@ -106,7 +107,7 @@ def test_scores_are_those_that_deepeval_gave():
         ]
 
     plain = [record for record in records if all(isinstance((call + [None])[1], (dict, type(None))) for call in record["e"] + record["c"])]
-    assert len(plain) > 2_000
+    assert len(plain) > 500
     cases = [LLMTestCase("q", "a", tools_called=calls(record["c"]), expected_tools=calls(record["e"])) for record in plain]
     compared = 0
     for record, result in zip(plain, evaluate(cases, list(modes()))):
@@ -116,7 +117,7 @@ def test_scores_are_those_that_deepeval_gave():
             else:
                 assert ours.score == pytest.approx(theirs, abs=1e-12), record
             compared += 1
-    assert compared > 24_000
+    assert compared > 6_000
 
 
 def test_every_metric_of_the_product_has_a_class():

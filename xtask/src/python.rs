@@ -26,7 +26,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Note> {
     if let Err(why) = python() {
         return missing(&why);
     }
-    let folder = workspace.target.join("python");
+    let folder = workspace.target.join("python-package");
     let peer = |name: &str, manifest: &str| {
         peers::install_python(name, workspace.root.join(manifest), &folder)
     };
@@ -72,7 +72,7 @@ pub(crate) fn released(workspace: &Workspace) -> Result<PathBuf> {
     if let Some(named) = env::var_os(VARIABLE) {
         return Ok(named.into());
     }
-    let home = workspace.target.join("python/released");
+    let home = workspace.target.join("python-package/released");
     process::capture(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
     let mut command = Command::new(home.join("bin/python"));
     command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "mcp"]);
