@@ -104,7 +104,7 @@ impl Turns {
         let mut turns: HashMap<usize, Turn> = HashMap::new();
         for call in failed {
             turns.entry(call.turn).or_default().failed.extend(names(call));
-            // The user may ask what came of it.
+            // The user may ask for the result in the next turn.
             turns.entry(call.turn + 1).or_default().failed.extend(names(call));
         }
         for call in &view.calls {

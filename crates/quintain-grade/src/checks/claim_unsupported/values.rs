@@ -31,7 +31,7 @@ const SMALL: f64 = 2.0;
 const MAX_FACTORS: usize = 8;
 /// Smaller numbers are products of anything.
 const SMALLEST_PRODUCT: f64 = 10.0;
-/// A number with so many units in its last place may be rounded.
+/// A number with this number of units in its last place may be rounded.
 const LONG: f64 = 1000.0;
 /// Parts of lists are counted up to this number.
 const MAX_PART: f64 = 20.0;
