@@ -49,11 +49,14 @@ def grade(
 ) -> dict[str, Any]:
     """Grades test cases. The judge answers all questions of a round."""
     lines = encode_cases(cases)
-    asked = None
+    asked: Callable[[list[str]], list[str]] | None = None
     if judge is not None:
+        answer_all = judge
 
-        def asked(questions: list[str]) -> list[str]:
-            return [dump(answer) for answer in judge([json.loads(question) for question in questions])]
+        def ask(questions: list[str]) -> list[str]:
+            return [dump(answer) for answer in answer_all([json.loads(question) for question in questions])]
+
+        asked = ask
 
     try:
         graded: dict[str, Any] = json.loads(_quintain.grade(lines or "[]", settings, asked, progress))

@@ -111,7 +111,8 @@ def _plain(value: Any, field: str) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
     if kind.__module__ == "numpy" and callable(getattr(kind, "tolist", None)):
-        return value.tolist()
+        array: Any = value
+        return array.tolist()
     if kind.__name__ in ("AnyUrl", "Url", "UUID", "Decimal"):
         return str(value)
     _refuse(value, field)

@@ -43,7 +43,7 @@ class Judge:
         asynchronous: Any = getattr(model, "a_generate", None)
         if not callable(asynchronous) and inspect.iscoroutinefunction(model):
             asynchronous = model
-        self._asynchronous: Callable[..., Awaitable[Any]] | None = asynchronous if callable(asynchronous) else None
+        self._asynchronous: Any = asynchronous if callable(asynchronous) else None
         ask: Any = self._asynchronous or getattr(model, "generate", None) or model
         if not callable(ask) or isinstance(ask, type):
             raise TypeError(

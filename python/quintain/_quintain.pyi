@@ -1,6 +1,9 @@
 """The native half of the package. Values cross the border as JSON text."""
 
 from collections.abc import Callable, Sequence
+from typing import final
+
+__all__: list[str]
 
 __version__: str
 
@@ -24,6 +27,7 @@ def grade(
 def convert(text: str, format: str) -> list[str]: ...
 def start(request: str) -> Run: ...
 
+@final
 class Run:
     @property
     def id(self) -> str: ...
@@ -33,6 +37,7 @@ class Run:
     def stop(self) -> None: ...
     def outcome(self) -> str: ...
 
+@final
 class Client:
     def __new__(cls, target: str) -> Client: ...
     def request(self, method: str, params: str) -> str: ...

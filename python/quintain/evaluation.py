@@ -187,7 +187,7 @@ class _Evaluation:
             name=result["name"], success=not self.broken[at], index=at, conversational=single is None,
             metrics_data=[self.scores[at][metric] for metric in range(len(self.metrics))],
             findings=[Finding.of(finding) for finding in result["findings"]], failed_because=self.broken[at],
-            input=single and single.input, actual_output=single and single.actual_output,
+            input=None if single is None else single.input, actual_output=None if single is None else single.actual_output,
         )
 
     def _grade(

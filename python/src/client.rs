@@ -115,7 +115,7 @@ fn wait<T>(runtime: &Runtime, work: impl Future<Output = T>) -> PyResult<T> {
     loop {
         match runtime.block_on(async { timeout(SIGNALS, work.as_mut()).await }) {
             Ok(done) => return Ok(done),
-            Err(_) => Python::attach(|py| py.check_signals())?,
+            Err(_) => Python::attach(Python::check_signals)?,
         }
     }
 }

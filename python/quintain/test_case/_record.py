@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, cast
 
 from .._json import to_value
 
@@ -18,7 +18,7 @@ class Record:
 
     def _to_json(self, field: str, above: tuple[int, ...] = ()) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        for attribute, name in _written(type(self)):
+        for attribute, name in _written(cast(Hashable, type(self))):
             value = getattr(self, attribute)
             if value is not None:
                 out[name] = to_value(value, f"{field}.{attribute}", above)
@@ -27,7 +27,7 @@ class Record:
     def _to_json_shallow(self) -> dict[str, Any]:
         """The same, but values stay as they are."""
         own = self.__dict__
-        return {name: value for attribute, name in _written(type(self)) if (value := own[attribute]) is not None}
+        return {name: value for attribute, name in _written(cast(Hashable, type(self))) if (value := own[attribute]) is not None}
 
     def _where(self, name: str) -> str:
         return f"{type(self).__name__}.{name}"
@@ -48,7 +48,7 @@ def make(cls: type[Any], data: Any, field: str) -> Any:
         return data
     if not isinstance(data, Mapping):
         raise TypeError(f"{field}: expected {cls.__name__} or a dictionary, found a {type(data).__name__}")
-    names = _names(cls)
+    names = _names(cast(Hashable, cls))
     known = {names[key]: _as_recorded(names[key], value) for key, value in data.items() if key in names}
     missing = [
         item.name
@@ -60,20 +60,24 @@ def make(cls: type[Any], data: Any, field: str) -> Any:
     return cls(**known)
 
 
+def _fields(cls: Any) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(cls)
+
+
 @functools.cache
-def _names(cls: type[Any]) -> dict[str, str]:
+def _names(cls: Hashable) -> dict[str, str]:
     """Every accepted name of a field, and the name of its attribute."""
     names: dict[str, str] = {}
-    for item in dataclasses.fields(cls):
+    for item in _fields(cls):
         for name in (item.name, camel_case(item.name), item.metadata.get("name", item.name), *item.metadata.get("aliases", ())):
             names[name] = item.name
     return names
 
 
 @functools.cache
-def _written(cls: type[Any]) -> tuple[tuple[str, str], ...]:
+def _written(cls: Hashable) -> tuple[tuple[str, str], ...]:
     """The attributes that JSON has, and their names in it."""
-    return tuple((item.name, item.metadata.get("name", item.name)) for item in dataclasses.fields(cls) if item.metadata.get("json", True))
+    return tuple((item.name, item.metadata.get("name", item.name)) for item in _fields(cls) if item.metadata.get("json", True))
 
 
 class RecordedText(str):
