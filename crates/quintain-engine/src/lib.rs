@@ -11,6 +11,7 @@ mod interpreters;
 pub mod jobs;
 pub mod masked;
 pub mod metrics;
+pub mod model_readiness;
 pub mod models;
 pub mod planted;
 pub mod policy;

@@ -11,7 +11,8 @@ use quintain_suite::suite::{ModelTarget, is_of_promptfoo};
 use serde_json::{Value, json};
 
 use super::environment::{Jobs, LoadedSuite, Refusal, RequestNotice};
-use crate::models::{ModelAccess, ModelSettings, NotConfigured, readiness};
+use crate::model_readiness;
+use crate::models::{ModelAccess, ModelSettings, NotConfigured};
 use crate::role_models;
 use crate::world::World;
 
@@ -101,7 +102,7 @@ pub(super) fn check_judges(
 
 /// Why the judge that an assertion names cannot be asked, as far as it is known before a case fills in its variables.
 fn mistakes(named: &NamedModel, opened: &LoadedSuite, access: &ModelAccess) -> Vec<ConfigError> {
-    let value = readiness::filled(&named.value, &opened.suite.env);
+    let value = model_readiness::filled(&named.value, &opened.suite.env);
     let id = value.as_str().or_else(|| value.get("id").and_then(Value::as_str));
     let is_target =
         |name| opened.suite.targets.iter().any(|target| target.name() == name || target.id == name);

@@ -3,7 +3,6 @@
 
 mod network;
 mod own_judge;
-pub mod readiness;
 mod reply;
 mod settings;
 

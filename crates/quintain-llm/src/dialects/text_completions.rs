@@ -85,7 +85,7 @@ impl TextCompletions {
 
     /// # Errors
     /// When the answer has no choice, or one without text.
-    pub(crate) fn completion(&self, answer: ProviderReply) -> Result<Completion, ModelError> {
+    pub(crate) fn completion(answer: ProviderReply) -> Result<Completion, ModelError> {
         let ProviderReply { body, raw } = answer;
         let Some(choice) = body.pointer("/choices/0") else {
             return Err(ModelError::Empty("the answer has no choices".to_owned()));
@@ -135,7 +135,7 @@ mod tests {
             "usage": {"prompt_tokens": 2, "completion_tokens": 1},
         });
         let answer = ProviderReply { body, raw: Default::default() };
-        let found = dialect(json!({})).completion(answer).unwrap();
+        let found = TextCompletions::completion(answer).unwrap();
         assert_eq!(found.text, " there");
         assert_eq!(found.finish_reason.as_deref(), Some("length"));
         assert_eq!(found.logprobs, Some(vec![-0.5]));
@@ -146,7 +146,7 @@ mod tests {
     fn an_answer_without_text_is_an_error() {
         for body in [json!({"choices": []}), json!({"choices": [{"message": {"content": "x"}}]})] {
             let answer = ProviderReply { body, raw: Default::default() };
-            assert!(matches!(dialect(json!({})).completion(answer), Err(ModelError::Empty(_))));
+            assert!(matches!(TextCompletions::completion(answer), Err(ModelError::Empty(_))));
         }
     }
 }

@@ -31,7 +31,7 @@ impl CompletionModel {
     ) -> Result<Completion, ModelError> {
         let Hosted { connection, url, .. } = &self.hosted;
         match connection.post(network, url.clone(), &self.dialect.body(request)).await {
-            Ok(answer) => self.dialect.completion(answer),
+            Ok(answer) => TextCompletions::completion(answer),
             Err(Failure::Rejected(rejection)) => {
                 refused(&rejection).ok_or_else(|| rejection.error())
             }

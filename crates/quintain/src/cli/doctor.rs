@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quintain_engine::models::readiness::{self, AskedModel, NamedModel, SuiteModels};
+use quintain_engine::model_readiness::{self, AskedModel, NamedModel, SuiteModels};
 use quintain_engine::planted::{self, Leftover, Removal, is_private};
 use quintain_engine::store::StoreError;
 use quintain_source::visible;
@@ -123,7 +123,7 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
 
 /// The providers of models whose keys are set.
 fn providers(app: &App) -> Check {
-    let found = readiness::configured(&app.context.env);
+    let found = model_readiness::configured(&app.context.env);
     if found.is_empty() {
         return Check::new("models", Status::Ok, "no key is set").hint(
             "only assertions, metrics and targets that name a model need one; a server on this machine needs no \
@@ -151,7 +151,7 @@ fn named_models(args: &Args, app: &App) -> Result<SuiteModels, CliError> {
         }
         let purpose = Purpose::Read(Needed::Nothing);
         let opened = suite::open(&files, Vec::new(), &app.context.env, purpose, app)?;
-        let SuiteModels { named, unnamed } = readiness::of_suite(&opened.suite);
+        let SuiteModels { named, unnamed } = model_readiness::of_suite(&opened.suite);
         models.named.extend(named);
         models.unnamed = unnamed;
         if models.named.is_empty() && models.unnamed.is_empty() {
@@ -165,7 +165,7 @@ async fn ask(models: &[NamedModel], app: &App) -> Vec<AskedModel> {
     let jobs = job::jobs(app, None);
     let mut asked = Vec::new();
     for model in models {
-        asked.push(readiness::ask(model, &jobs.world).await);
+        asked.push(model_readiness::ask(model, &jobs.world).await);
     }
     asked
 }

@@ -38,7 +38,7 @@ const ACCESS: &[(&str, &str)] = &[
     ("engine/jobs/eval.rs", "gets only the variables that `Jobs::under` allows"),
     ("engine/jobs/redteam.rs", "gets only the variables that `Jobs::under` allows"),
     ("engine/models/mod.rs", "gets only the variables that `Jobs::under` allows"),
-    ("engine/models/readiness.rs", "as mod.rs"),
+    ("engine/model_readiness.rs", "as models/mod.rs"),
     ("engine/planted/journal.rs", "journal of planted files"),
     ("engine/grade/mod.rs", "gets only the variables that `Jobs::under` allows"),
     ("engine/grade/reading.rs", "reads only what `jobs/grade.rs` got from the policy"),

@@ -12,7 +12,7 @@ use quintain_suite::suite::{ModelKind, ModelTarget, Suite, TargetKind as _};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{ModelAccess, ModelSettings};
+use crate::models::{ModelAccess, ModelSettings};
 use crate::targets::kinds;
 use crate::web::Web;
 use crate::world::World;
