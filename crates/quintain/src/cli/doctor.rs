@@ -171,7 +171,15 @@ fn answer(asked: &AskedModel) -> Check {
     let AskedModel { id, model, endpoint, took_ms, error } = asked;
     let place = endpoint.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     if let Some(error) = error {
-        return Check::new(NAME, Status::Error, format!("{id}{place}: {error}"));
+        let check = Check::new(NAME, Status::Error, format!("{id}{place}: {error}"));
+        let needs_options = error.contains("config:");
+        return if needs_options {
+            check.hint(
+                "`quintain doctor --ask -c FILE` asks the models of a suite with their `config`",
+            )
+        } else {
+            check
+        };
     }
     let model = model.as_deref().unwrap_or("it");
     let took = took_ms.unwrap_or_default();
