@@ -101,8 +101,12 @@ impl AttackPlan {
         for wave in &mut plan.waves {
             wave.trials.sort_by_key(|planned| (planned.aim.mode.is_some(), planned.rank));
         }
-        plan.not_run.extend(beyond_limit(&plan.limited));
         plan
+    }
+
+    /// Notes which places `numTests` excludes from a run.
+    pub(super) fn note_limits(&mut self) {
+        self.not_run.extend(beyond_limit(&self.limited));
     }
 
     /// The position of an attack that is ordered, and that has what it needs.

@@ -126,7 +126,9 @@ pub fn load(
         let has_tests = documents.iter().any(|document| {
             ["tests", "scenarios"].iter().any(|key| document.node.get(key).is_some())
         });
-        variables.check(suite.tests.redteam.is_some() || !has_tests, &mut dx);
+        // What cannot be read may set any variable.
+        let may_be_set = suite.tests.redteam.is_some() || !has_tests || dx.has_errors();
+        variables.check(may_be_set, &mut dx);
     }
     mention::check(&mentions, &suite.targets, &suite.tests.prompts, &mut dx);
     let texts: Vec<&str> = sources.iter().map(SourceFile::text).collect();

@@ -5,6 +5,8 @@ use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind, Packed, Span
 
 /// Maximum number of nodes in the resolved document.
 const BUDGET: usize = 1 << 18;
+/// The diagnostic code of a reference that leads nowhere.
+const UNKNOWN: &str = "config::unknown-reference";
 /// Maximum length of a chain of references.
 const MAX_CHAIN: usize = 32;
 
@@ -106,6 +108,12 @@ fn reference(node: &Node) -> Option<&str> {
     node.get("$ref")?.as_str()?.strip_prefix("#/")
 }
 
+/// Whether a reference was reported as leading nowhere.
+pub(super) fn is_reported(reference: Option<&Node>, dx: &Diagnostics) -> bool {
+    let at = reference.map(|node| node.span);
+    at.is_some() && dx.iter().any(|found| found.code == UNKNOWN && found.span() == at)
+}
+
 /// The mistake of a reference whose last part is missing in a part of the suite that exists. References of JSON Schemas
 /// point to other roots.
 fn dangling(root: &Node, node: &Node, pointer: &str) -> Option<Diagnostic> {
@@ -114,7 +122,7 @@ fn dangling(root: &Node, node: &Node, pointer: &str) -> Option<Diagnostic> {
     let name = json_value::pointer_key(name);
     let title = format!("`{parent}` has no entry `{name}`");
     let at = node.get("$ref").map_or(node.span, |reference| reference.span);
-    let diagnostic = Diagnostic::error("config::unknown-reference", title).at(at, "not found");
+    let diagnostic = Diagnostic::error(UNKNOWN, title).at(at, "not found");
     let names = named.iter().map(|(key, _)| key.text.as_str());
     Some(match closest(&name, names.clone()) {
         Some(meant) => diagnostic.help(format!("did you mean `#/{parent}/{meant}`?")),

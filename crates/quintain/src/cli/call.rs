@@ -89,7 +89,8 @@ pub(super) async fn run(mut args: Args, app: &App) -> Exit {
         Ok(ask) => ask,
         Err(message) => {
             let help = message.starts_with("Invalid JSON in the ").then(|| {
-                let example = pairs.unwrap_or_else(|| json!({"transaction_id": "txn_123"}));
+                let example = pairs.map(|pairs| pairs.to_string());
+                let example = example.as_deref().unwrap_or(r#"{"transaction_id": "txn_123"}"#);
                 format!("write the arguments as JSON: '{example}'")
             });
             return fail(&message, help.as_deref(), Exit::Usage);
@@ -153,7 +154,9 @@ pub(super) async fn run(mut args: Args, app: &App) -> Exit {
             let exit = if is_refused { Exit::Unreachable } else { Exit::Usage };
             let names: Vec<String> = match &error {
                 RouteError::NotFound { closest: None, .. } => {
-                    sessions.links().iter().flat_map(|link| link.tool_names()).collect()
+                    let mut names = sessions.tool_names();
+                    names.dedup();
+                    names
                 }
                 _ => Vec::new(),
             };

@@ -59,7 +59,10 @@ static EXAMPLES: &[Example] = &[
         "redteam-mcp-auth",
         "The same target behind OAuth and other kinds of authentication",
         ["promptfooconfig.yaml", "README.md"],
-        ["quintain demo --http 127.0.0.1:8080 --vulnerable --auth oauth", "quintain eval"]
+        [
+            "quintain demo --http 127.0.0.1:8080 --vulnerable --auth oauth",
+            "quintain eval (in another terminal)"
+        ]
     ),
     example!(
         "ci",
@@ -146,7 +149,7 @@ pub(super) fn run(args: &Args, app: &App) -> Exit {
         if dir == Path::new(".") { String::new() } else { format!("cd {} && ", dir.display()) };
     let [first, then @ ..] = example.next else { return Exit::Passed };
     console.note(&format!("next: {there}{first}"));
-    then.iter().for_each(|command| console.note(&format!("then: {there}{command}")));
+    then.iter().for_each(|command| console.note(&format!("then: {command}")));
     Exit::Passed
 }
 

@@ -85,8 +85,7 @@ pub(super) fn text(scan: &Scan, app: &App) -> String {
 /// Writes findings. Many of the same kind below high severity would bury the others: only the first ones are shown in full.
 fn findings(findings: &[Finding], out: &mut String, app: &App) {
     let is_same = |one: &Finding, other: &Finding| {
-        (one.severity, &one.rule, one.confidence)
-            == (other.severity, &other.rule, other.confidence)
+        (one.severity, &one.rule, one.confidence) == (other.severity, &other.rule, other.confidence)
     };
     for (at, one) in findings.iter().enumerate() {
         let alike = findings.iter().filter(|other| is_same(one, other)).count();
@@ -95,7 +94,8 @@ fn findings(findings: &[Finding], out: &mut String, app: &App) {
             out.push_str(&finding(one, app));
         } else if before == SHOWN_ALIKE {
             let more = findings[at..].iter().filter(|other| is_same(one, other));
-            let places = more.map(|other| format!("{} ({})", visible(&other.place.to_string()), other.id));
+            let places =
+                more.map(|other| format!("{} ({})", visible(&other.place.to_string()), other.id));
             let places: Vec<String> = places.collect();
             let title = format!("{} at {} more places", one.rule, places.len());
             let _ = writeln!(out, "      {:8} {title}:", one.severity.word());
