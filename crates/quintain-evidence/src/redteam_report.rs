@@ -70,6 +70,9 @@ pub struct AttackReport {
     /// Number of planned places that the run did not reach, or not completely.
     #[serde(default, rename = "leftOut", skip_serializing_if = "is_zero")]
     pub left_out: usize,
+    /// Number of places that `numTests` excludes.
+    #[serde(default, rename = "beyondLimit", skip_serializing_if = "is_zero")]
+    pub beyond_limit: usize,
     /// For targets that take text: how often an attack works that is tried several times, by the number of tries, as
     /// the mean over all prompts that were repeated.
     #[serde(default, rename = "passAt", skip_serializing_if = "Vec::is_empty")]

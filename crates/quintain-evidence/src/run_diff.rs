@@ -14,7 +14,8 @@ use crate::result::{CaseResult, CaseStatus};
 const SIGNIFICANT: f64 = 0.05;
 /// Latencies vary more, so a shift needs a smaller probability, a median that moved by a twentieth, and enough
 /// measurements.
-const LATENCY_SIGNIFICANT: f64 = 0.01;
+/// A latency differs if the probability that noise explains it is below this.
+pub const LATENCY_SIGNIFICANT: f64 = 0.01;
 const LATENCY_SHIFT: f64 = 0.05;
 const LATENCY_SAMPLES: usize = 8;
 /// Scores with a smaller difference count as equal.

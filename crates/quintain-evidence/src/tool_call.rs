@@ -38,8 +38,10 @@ pub enum ToolCallError {
     NameNotString { key: &'static str, found: &'static str },
 }
 
-const NAME_KEYS: [&str; 5] = ["tool", "toolName", "function", "functionName", "name"];
-const ARGS_KEYS: [&str; 4] = ["args", "arguments", "params", "parameters"];
+/// The keys that name the tool.
+pub const NAME_KEYS: [&str; 5] = ["tool", "toolName", "function", "functionName", "name"];
+/// The keys of its arguments.
+pub const ARGS_KEYS: [&str; 4] = ["args", "arguments", "params", "parameters"];
 
 pub fn parse(text: &str) -> Result<ToolCall, ToolCallError> {
     from_value(&read(text)?)

@@ -92,6 +92,17 @@ pub static CHECKS: &[&dyn TraceCheck] = &[
     &result_unused::ResultUnused,
 ];
 
+/// The ids of all checks, and their families: `args.schema`, `args`.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let ids = CHECKS.iter().map(|check| check.meta().id);
+    ids.flat_map(|id| [Some(id), id.split_once('.').map(|(family, _)| family)]).flatten()
+}
+
+/// Whether a name is the id of a check or a family.
+pub fn is_named(name: &str) -> bool {
+    names().any(|known| known == name)
+}
+
 /// The findings of all checks in the order of calls, those about the answer last, and the checks that say nothing.
 pub fn run(trace: &Trace, policy: &CallPolicy) -> (Vec<TraceFinding>, Vec<NotApplicable>) {
     run_on(&View::new(trace), policy)

@@ -58,6 +58,8 @@ const DEFAULT_SAMPLES: usize = 3;
 #[derive(Clone)]
 pub struct Orders {
     pub plugins: Vec<PluginOrder>,
+    /// Maximum number of places for each attack, unless its own order differs.
+    pub num_tests: Option<usize>,
     pub strategies: Arc<Vec<Tactic>>,
     pub purpose: Option<String>,
     /// Intents in words for an MCP server, which a judge decides.
@@ -139,6 +141,7 @@ impl Default for Orders {
     fn default() -> Self {
         Self {
             plugins: Vec::new(),
+            num_tests: None,
             strategies: Arc::default(),
             purpose: None,
             goals: Vec::new(),

@@ -335,5 +335,5 @@ fn means_not_here(error: &NoAgreement) -> bool {
         NoAgreement::Call(CallError::Rpc { status, .. }) => *status,
         _ => None,
     };
-    status.is_some_and(|status| matches!(status.as_u16(), 400 | 404 | 405 | 406 | 410 | 415))
+    status.is_some_and(|status| matches!(status.as_u16(), 400 | 404 | 405 | 406 | 410 | 415 | 501))
 }

@@ -466,6 +466,12 @@ async fn tests_with_status(
             format!("`{wanted}` contains no results; name a run or a .json report")
         });
     }
+    let is_file = Path::new(wanted).extension().is_some_and(|suffix| suffix == "json");
+    if let (true, Err(error)) = (is_file, &read)
+        && error.kind() == io::ErrorKind::NotFound
+    {
+        return Err(format!("cannot read `{wanted}`: {error}"));
+    }
     // What must not be read can still be the name of a run.
     let denied = read.err().filter(|error| error.kind() == io::ErrorKind::PermissionDenied);
     let why = |other: String| denied.as_ref().map_or(other, ToString::to_string);

@@ -58,20 +58,15 @@ impl OrderRequest {
         notify: &mut (dyn FnMut(RequestNotice<'_>) + Send),
     ) -> Result<(), Refusal> {
         if !self.plugins.is_empty() {
-            orders.plugins.clear();
-            orders.not_run.clear();
-            let mut unknown = None;
-            for name in &self.plugins {
-                let Err(meant) = orders.add(name.trim(), None, None) else { continue };
+            let unknown = orders.select(&self.plugins).err().unwrap_or_default();
+            for (name, meant) in &unknown {
                 let help = match meant {
                     Some(meant) => format!("did you mean `{meant}`?"),
                     None => "`quintain redteam plugins` shows all of them".to_owned(),
                 };
-                let what = format!("there is no attack `{}`", name.trim());
-                notify(RequestNotice::Error(what.clone(), Some(help)));
-                unknown = Some(what);
+                notify(RequestNotice::Error(format!("there is no attack `{name}`"), Some(help)));
             }
-            if unknown.is_some() {
+            if !unknown.is_empty() {
                 return Err(Refusal::AlreadyReported);
             }
         }

@@ -185,12 +185,17 @@ impl Executor<'_> {
             let one = tried.remove(at);
             tried.push(one);
         }
+        // Responses that differ are compared in the order of the attempts.
+        let is_pair = hit.sign == Some(Indicator::Differs);
+        let by = hit.shown_by.as_ref().filter(|_| is_pair);
+        let by = by.and_then(|by| tried.iter().position(|one| one.attempt.nonce == *by));
+        let shown = by.unwrap_or_else(|| tried.len().saturating_sub(1));
         let seen = findings::join(tried.iter().map(|one| &one.evidence));
         let sent: Vec<String> = seen.exchanges.iter().map(|one| one.sent.to_string()).collect();
         let sign = hit.sign.take().filter(|sign| sign.is_in(&seen));
         hit.sign = sign
             .and_then(|sign| lasting(sign, self.trial_plan.canaries.as_ref(), &sent.join("\n")));
-        let who = match tried.last().map(|one| &one.attempt.action) {
+        let who = match tried.get(shown).map(|one| &one.attempt.action) {
             Some(
                 Action::Steps { identity, .. }
                 | Action::Alone { identity, .. }
@@ -200,7 +205,7 @@ impl Executor<'_> {
         };
         let identity = self.sessions_by_identity.get(who).filter(|_| who > 0);
         let identity = identity.map(|identity_sessions| identity_sessions.identity.name.clone());
-        ConfirmedHit { hit, tried, identity }
+        ConfirmedHit { hit, tried, shown, identity }
     }
 
     /// Whether a harmless call of the tool that ended the server ends it, too.

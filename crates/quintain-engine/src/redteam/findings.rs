@@ -88,7 +88,7 @@ impl<'a> FindingWriter<'a> {
             .collect();
         if let Some((order, crash)) = crash_order(self.redteam_run.orders).zip(outcome.crash) {
             let hit = self.crash_hit(&crash, place);
-            let confirmed = ConfirmedHit { hit, tried: vec![crash], identity: None };
+            let confirmed = ConfirmedHit { hit, tried: vec![crash], shown: 0, identity: None };
             findings.push(self.finding(&order, place, baseline, confirmed));
         }
         for finding in &mut findings {
@@ -135,7 +135,8 @@ impl<'a> FindingWriter<'a> {
     /// A finding from the surface alone.
     pub(super) fn listed(&self, plugin: &PluginOrder, hit: Hit) -> Finding {
         let place = Place::Server { server: String::new() };
-        self.finding(plugin, &place, None, ConfirmedHit { hit, tried: Vec::new(), identity: None })
+        let confirmed = ConfirmedHit { hit, tried: Vec::new(), shown: 0, identity: None };
+        self.finding(plugin, &place, None, confirmed)
     }
 
     fn finding(
@@ -145,16 +146,16 @@ impl<'a> FindingWriter<'a> {
         baseline: Option<Evidence>,
         confirmed: ConfirmedHit,
     ) -> Finding {
-        let ConfirmedHit { hit, tried, identity } = confirmed;
+        let ConfirmedHit { hit, tried, shown, identity } = confirmed;
         let place = hit.place.clone().unwrap_or_else(|| place.clone());
         let (rule, facts) = (plugin.attack.rule(), plugin.attack.weakness());
-        let last = tried.last();
+        let shown = tried.get(shown);
         let steps: Vec<Step> =
-            last.map(|one| one.attempt.action.steps().to_vec()).unwrap_or_default();
+            shown.map(|one| one.attempt.action.steps().to_vec()).unwrap_or_default();
         let proof = FindingProof {
-            form: last.map_or_else(|| "as listed".to_owned(), |one| one.attempt.form.clone()),
+            form: shown.map_or_else(|| "as listed".to_owned(), |one| one.attempt.form.clone()),
             what: hit.what.clone(),
-            payload: last.and_then(|one| one.attempt.payload.clone()),
+            payload: shown.and_then(|one| one.attempt.payload.clone()),
             baseline,
             attempt: join(tried.iter().map(|one| &one.evidence)),
             pointer: hit.pointer.clone(),
@@ -168,7 +169,7 @@ impl<'a> FindingWriter<'a> {
         // Group informational findings, so that they are reported once for all places.
         let group = (severity == Severity::Info).then(|| Finding::group_of(rule, whose, hit.fault));
         let orders = self.redteam_run.orders;
-        let strategy = last.and_then(|one| strategy_of(orders, one.attempt.set));
+        let strategy = shown.and_then(|one| strategy_of(orders, one.attempt.set));
         let about = || (ATTACK_SUMMARY.to_owned(), plugin.attack.meta().summary.into());
         let summary = plugin.attack.is_defined().then(about);
         // A prompt that only shows the effect of another conversation, or of what the target remembers, shows nothing alone.
@@ -176,7 +177,7 @@ impl<'a> FindingWriter<'a> {
             let is_remembered = orders.prompts.is_stateful && chat.messages.len() > 1;
             chat.hostile != Hostile::Nothing && !is_remembered
         };
-        let sent = last.filter(|one| one.attempt.action.chat().is_some_and(is_whole));
+        let sent = shown.filter(|one| one.attempt.action.chat().is_some_and(is_whole));
         let sent = sent.and_then(|one| one.last()?.sent.get("prompt").cloned());
         let sent = sent.map(|prompt| (SENT_PROMPT.to_owned(), prompt));
         let mut finding = Finding {

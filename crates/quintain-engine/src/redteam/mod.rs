@@ -186,6 +186,7 @@ pub async fn execute(
         let shown = own_credentials::in_surfaces(&surveyed.surfaces, redactor);
         plan.statics.extend(shown.into_iter().map(|hit| (at, hit)));
     }
+    plan.note_limits();
     let planned = plan.len();
     let info = RunInfo { planned, ..info };
     let mut attack_phase = AttackPhase {

@@ -37,6 +37,15 @@ pub(super) struct AttackPlan {
     /// Hits in the surface alone.
     pub(super) statics: Vec<(usize, Hit)>,
     pub(super) not_run: Vec<NotRun>,
+    /// The attacks that `numTests` limits.
+    pub(super) limited: Vec<LimitedAttack>,
+}
+
+/// An attack with more places than `numTests` allows.
+pub(super) struct LimitedAttack {
+    pub(super) attack: String,
+    pub(super) planned: usize,
+    pub(super) excluded: usize,
 }
 
 impl AttackPlan {
@@ -59,7 +68,12 @@ impl AttackPlan {
             }
             let takes_text = orders.receiver == Receiver::Model;
             if !takes_text {
-                aims.truncate(plugin.num_tests.unwrap_or(usize::MAX));
+                let planned = plugin.num_tests.unwrap_or(usize::MAX).min(aims.len());
+                let excluded = aims.len() - planned;
+                if excluded > 0 {
+                    plan.limited.push(LimitedAttack { attack: what.clone(), planned, excluded });
+                }
+                aims.truncate(planned);
             }
             let scopes = if takes_text {
                 Scope::of_prompts(orders, &plugin.attack)
@@ -90,6 +104,11 @@ impl AttackPlan {
         plan
     }
 
+    /// Notes which places `numTests` excludes from a run.
+    pub(super) fn note_limits(&mut self) {
+        self.not_run.extend(beyond_limit(&self.limited));
+    }
+
     /// The position of an attack that is ordered, and that has what it needs.
     pub(super) fn place_of(&self, orders: &Orders, attack: &str) -> Option<usize> {
         let at = orders.plugins.iter().position(|one| one.attack.meta().id == attack)?;
@@ -107,6 +126,18 @@ impl AttackPlan {
             wave.trials.retain(|planned| !done.contains(&planned.key));
         }
     }
+}
+
+/// The note about attacks with more places than `numTests` allows.
+fn beyond_limit(limited: &[LimitedAttack]) -> Option<NotRun> {
+    let each = limited.iter().map(|LimitedAttack { attack, planned, excluded }| {
+        format!("{attack} {planned} of {}", planned + excluded)
+    });
+    let each = each.collect::<Vec<_>>().join(", ");
+    (!limited.is_empty()).then(|| NotRun {
+        what: "places beyond `numTests`".to_owned(),
+        why: format!("the limit allows {each}; increase or remove `numTests` to attack all places"),
+    })
 }
 
 /// Whether the target has everything that an attack needs.

@@ -55,6 +55,9 @@ impl TrialCounts {
         for planned in plan.waves.iter().flat_map(|wave| &wave.trials) {
             self.attack(&planned.key.attack).left_out += 1;
         }
+        for limited in &plan.limited {
+            self.attack(&limited.attack).beyond_limit = limited.excluded;
+        }
     }
 
     /// Notes that a planned trial ran to its end.

@@ -27,6 +27,8 @@ pub(super) struct ConfirmedHit {
     pub(super) hit: Hit,
     /// The attempts of the set that hit.
     pub(super) tried: Vec<Tried>,
-    /// The identity of the last attempt, if not the first one.
+    /// Position in `tried` of the attempt that shows the hit.
+    pub(super) shown: usize,
+    /// The identity of that attempt, if not the first one.
     pub(super) identity: Option<String>,
 }

@@ -142,6 +142,12 @@ impl Sessions {
         &self.links
     }
 
+    /// The tools that may be called.
+    pub fn tool_names(&self) -> Vec<String> {
+        let names = self.links.iter().flat_map(Link::tool_names);
+        names.filter(|name| self.filter.allows(name)).collect()
+    }
+
     /// The server for a request without a tool name.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! The kinds of models that services with OpenAI's dialect offer: `PROVIDER:KIND:NAME`.
 
+use quintain_source::closest;
+
 use super::Hosted;
 use super::chat::ChatModel;
 use super::completions::CompletionModel;
@@ -20,6 +22,8 @@ pub(crate) enum Kind {
     Embedding,
     Moderation,
 }
+
+const KINDS: [&str; 4] = ["chat", "responses", "embedding", "moderation"];
 
 /// Kinds of promptfoo that are not about text.
 const OTHER_KINDS: &[&str] = &[
@@ -57,6 +61,7 @@ impl Kind {
             "embedding" | "embeddings" => (Ok(Self::Embedding), name),
             "moderation" => (Ok(Self::Moderation), name),
             other if OTHER_KINDS.contains(&other) => (Err(other), name),
+            other if !name.is_empty() && closest(other, KINDS).is_some() => (Err(other), name),
             _ => (Ok(Self::Chat), rest),
         }
     }

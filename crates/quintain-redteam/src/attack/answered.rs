@@ -34,6 +34,13 @@ impl Trial<'_> {
         if calls().last().is_some_and(is_lost) {
             return false;
         }
+        if self.view.lacks_tool(server, tool) {
+            // A harmless call of a tool that the server does not list is refused, so a refusal is an answer.
+            return at_least_half(calls(), |one| {
+                is_reply(one) && !is_outage(&one.outcome) && !is_internal(&one.outcome)
+                    || is_refused_by_target(&one.outcome)
+            });
+        }
         let learned = self.view.knowledge.baseline(server, tool);
         let harmless = self.baseline().or(learned.map(|baseline| &baseline.exchange));
         if harmless.is_some_and(is_reply) {
@@ -149,6 +156,39 @@ mod tests {
         let (knowledge, capabilities) = (Knowledge::default(), Capabilities::default());
         let view = TargetView { surfaces: &[], knowledge: &knowledge, capabilities: &capabilities };
         Trial { view: &view, aim: &aim, tried: &tried }.is_answered()
+    }
+
+    #[test]
+    fn a_refused_call_of_a_tool_that_is_not_listed_is_an_answer() {
+        use quintain_evidence::surface::{Surface, Tool};
+
+        let aim = Aim::at(Place::Tool { server: "s".into(), tool: "hidden".into() });
+        let listed = Surface { tools: vec![Tool(json!({"name": "t"}))], ..Surface::default() };
+        let partly = Surface { problems: vec!["tools/list: page 2".into()], ..listed.clone() };
+        let (knowledge, capabilities) = (Knowledge::default(), Capabilities::default());
+        let mut of = |surface: Surface, outcome: Outcome| {
+            let surfaces = [("s".to_owned(), surface)];
+            let view = TargetView {
+                surfaces: &surfaces,
+                knowledge: &knowledge,
+                capabilities: &capabilities,
+            };
+            let attempt = Attempt {
+                form: String::new(),
+                set: 0,
+                role: String::new(),
+                action: Action::Steps { steps: Vec::new(), identity: 0 },
+                nonce: MarkKey::of_seed(1).marks("test").mark(),
+                payload: None,
+            };
+            let evidence = Evidence { exchanges: vec![exchange(outcome)], ..Evidence::default() };
+            let tried = [Tried { attempt, evidence }];
+            Trial { view: &view, aim: &aim, tried: &tried }.is_answered()
+        };
+        assert!(of(listed.clone(), rpc(-32602, "tool not found")));
+        assert!(!of(listed.clone(), rpc(-32603, "internal error")));
+        assert!(!of(listed, silence()));
+        assert!(!of(partly, rpc(-32602, "tool not found")), "it may be on the missing page");
     }
 
     fn rpc(code: i64, message: &str) -> Outcome {

@@ -84,6 +84,16 @@ impl TargetView<'_> {
         found.map(|(_, tool)| tool)
     }
 
+    /// Whether a server lists its tools, and this one is not among them.
+    pub fn lacks_tool(&self, server: &str, name: &str) -> bool {
+        let is_whole = |surface: &Surface| {
+            !surface.tools.is_empty() && !surface.problems.iter().any(|one| one.contains("/list: "))
+        };
+        let mut surfaces = self.surfaces.iter();
+        surfaces.any(|(of, surface)| of == server && is_whole(surface))
+            && self.tool(server, name).is_none()
+    }
+
     /// Every text in the arguments of every tool that may be called, variables of resource templates and arguments of
     /// prompts. Those of one of `kinds` come first; if `strict`, only those.
     pub fn texts(&self, kinds: &[Kind], strict: bool) -> Vec<Aim> {

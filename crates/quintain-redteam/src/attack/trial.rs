@@ -7,6 +7,7 @@ use quintain_evidence::question::Question;
 use serde_json::Value;
 
 use super::attempt::Attempt;
+use super::marks::Nonce;
 use super::target_view::TargetView;
 use crate::knowledge::Aim;
 
@@ -115,6 +116,8 @@ pub struct Hit {
     pub place: Option<Place>,
     /// The set of attempts that shows it; none if the surface alone shows it.
     pub set: Option<usize>,
+    /// The attempt of the set that shows it; the others are for comparison.
+    pub shown_by: Option<Nonce>,
     /// What is wrong, in one line without a full stop; includes the form.
     pub title: String,
     /// What proves it.
@@ -139,6 +142,7 @@ impl Hit {
         Self {
             place: None,
             set: None,
+            shown_by: None,
             title: title.into(),
             what: what.into(),
             confidence,
@@ -174,6 +178,7 @@ impl Hit {
     #[must_use]
     pub fn by(mut self, tried: &Tried) -> Self {
         self.set = Some(tried.attempt.set);
+        self.shown_by = Some(tried.attempt.nonce.clone());
         self
     }
 

@@ -58,6 +58,7 @@ impl Orders {
             time_limit: None,
         };
         let num_tests = fields.get("numTests").and_then(|node| count("numTests", node, dx));
+        orders.num_tests = num_tests;
         orders.proposals = num_tests.unwrap_or(DEFAULT_PROPOSALS);
         if let Some(node) = fields.get("attacks") {
             orders.define(node, reading, dx);
@@ -138,6 +139,29 @@ impl Orders {
             self.judge_samples = count("samples", node, dx).unwrap_or(self.judge_samples);
         }
         own.finish(Weight::Error, dx);
+    }
+
+    /// Replaces the ordered attacks by those of `names`, with the limits and severities that the suite sets.
+    ///
+    /// # Errors
+    /// The names that nothing has, each with the closest known name.
+    pub fn select(&mut self, names: &[String]) -> Result<(), Vec<(String, Option<String>)>> {
+        let before = std::mem::take(&mut self.plugins);
+        self.not_run.clear();
+        let mut unknown = Vec::new();
+        for name in names.iter().map(|name| name.trim()) {
+            if let Err(meant) = self.add(name, self.num_tests, None) {
+                unknown.push((name.to_owned(), meant));
+            }
+        }
+        for order in &mut self.plugins {
+            let id = order.attack.meta().id;
+            if let Some(known) = before.iter().find(|known| known.attack.meta().id == id) {
+                order.num_tests = known.num_tests;
+                order.severity = known.severity;
+            }
+        }
+        if unknown.is_empty() { Ok(()) } else { Err(unknown) }
     }
 
     /// Adds the attacks of one name.
@@ -313,6 +337,17 @@ mod tests {
         assert!(codes.is_empty(), "{codes:?}");
         assert_eq!(orders.plugins.len(), 1);
         assert_eq!(orders.plugins[0].num_tests, Some(7));
+        let mut chosen = orders.clone();
+        let names = ["command-injection", "ssrf"].map(str::to_owned);
+        assert!(chosen.select(&names).is_ok());
+        let limits: Vec<_> =
+            chosen.plugins.iter().map(|one| (one.num_tests, one.severity)).collect();
+        assert_eq!(limits, [(Some(7), Some(Severity::Low)), (Some(5), None)]);
+        let unknown = chosen.select(&["command-injektion".to_owned()]);
+        assert_eq!(
+            unknown,
+            Err(vec![("command-injektion".to_owned(), Some("command-injection".to_owned()))])
+        );
         assert_eq!(orders.plugins[0].severity, Some(Severity::Low));
         assert_eq!(orders.not_run[0].what, "harmful:hate");
         assert_eq!(orders.strategies.len(), 2);

@@ -128,8 +128,7 @@ fn covered(
         covered.attacks.contains(&one.attack) || not_run.any(|other| other.what == one.attack)
     };
     let gaps: Vec<&AttackReport> = report.attacks.iter().filter(of_entry).collect();
-    let gaps: Vec<&AttackReport> =
-        gaps.into_iter().filter(|one| one.unanswered + one.left_out > 0).collect();
+    let gaps: Vec<&AttackReport> = gaps.into_iter().filter(|one| has_gap(one)).collect();
     let has_gaps = !gaps.is_empty() || report.unreachable.is_some();
     let part = |one: &&AttackReport| one.trials > 0;
     let partly: Vec<NotRun> = gaps
@@ -160,15 +159,21 @@ fn why_not(attack: &str, report: &RedteamReport) -> Option<String> {
     let told = report.not_run.iter().find(|one| one.what == attack);
     Some(match (told, run) {
         (Some(told), _) => told.why.clone(),
-        (None, Some(run)) if run.unanswered + run.left_out > 0 => gap(run, report),
+        (None, Some(run)) if has_gap(run) => gap(run, report),
         (None, Some(_)) => "found no place to attack".to_owned(),
         (None, None) => "was not selected".to_owned(),
     })
 }
 
+/// Whether an attack did not test all places that it applies to.
+fn has_gap(run: &AttackReport) -> bool {
+    run.unanswered + run.left_out + run.beyond_limit > 0
+}
+
 /// Which places of an attack are not tested, and why.
 fn gap(run: &AttackReport, report: &RedteamReport) -> String {
     let planned = run.trials + run.unanswered + run.left_out;
+    let all = planned + run.beyond_limit;
     let mut parts = Vec::new();
     if run.unanswered > 0 {
         parts.push(format!("got no answer at {} of {planned} places", run.unanswered));
@@ -176,6 +181,9 @@ fn gap(run: &AttackReport, report: &RedteamReport) -> String {
     if run.left_out > 0 {
         let why = report.cut_short.as_deref().unwrap_or("the run was interrupted");
         parts.push(format!("did not finish at {} of {planned} places: {why}", run.left_out));
+    }
+    if run.beyond_limit > 0 {
+        parts.push(format!("skipped {} of {all} places: `numTests`", run.beyond_limit));
     }
     parts.join(" and ")
 }
@@ -281,6 +289,15 @@ mod tests {
         report.attacks[0].left_out = 0;
         report.unreachable = Some("tools/list failed".to_owned());
         assert_eq!(entry(&report, "CWE-78").state, CoverageState::Partial);
+    }
+
+    #[test]
+    fn what_num_tests_excludes_is_not_clean() {
+        let mut report = report(&[("command-injection", 10)]);
+        report.attacks[0].beyond_limit = 9;
+        let partial = entry(&report, "CWE-78");
+        assert_eq!(partial.state, CoverageState::Partial);
+        assert!(partial.why().contains("skipped 9 of 19 places: `numTests`"), "{}", partial.why());
     }
 
     #[test]

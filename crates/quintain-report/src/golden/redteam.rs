@@ -215,6 +215,7 @@ pub(super) fn redteam() -> RedteamReport {
             interval: interval(hits, trials),
             unanswered: 0,
             left_out: 0,
+            beyond_limit: 0,
             about: None,
         })
         .collect();

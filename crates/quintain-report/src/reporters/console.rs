@@ -8,10 +8,11 @@ use std::io::{self, BufWriter, Write};
 
 use quintain_content::registry::Meta;
 use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::evidence::Outcome;
 use quintain_evidence::result::{CaseResult, CaseStatus};
 use quintain_evidence::tally::{Summary, Unsteady};
 
-use crate::text::{cell, count, duration, excerpt, fit, line, wrap};
+use crate::text::{cell, count, duration, excerpt, fit, json_excerpt, line, wrap};
 use crate::{Options, Report, Reporter, exchanges, findings, gist};
 
 const META: Meta = Meta {
@@ -260,6 +261,10 @@ impl Screen {
             return;
         }
         let is_trace = case.graded_trace().is_some();
+        let data = case.evidence.last().and_then(|exchange| match &exchange.outcome {
+            Outcome::RpcError { data, .. } => data.as_ref().filter(|data| !data.is_null()),
+            _ => None,
+        });
         let sides = [
             (
                 if is_trace { "request" } else { "sent" },
@@ -268,6 +273,12 @@ impl Screen {
             (
                 if is_trace { "answer" } else { "response" },
                 line(&gist::output(case, self.options.max_cell * 4), self.options.max_cell),
+            ),
+            (
+                "data",
+                data.map_or_else(String::new, |data| {
+                    line(&json_excerpt(data, false, self.options.max_cell), self.options.max_cell)
+                }),
             ),
         ];
         for (label, text) in sides {

@@ -45,6 +45,10 @@ impl AssertReader<'_> {
 
     fn entry(&self, node: &Node, dx: &mut Diagnostics) -> Option<Assert> {
         let mut fields = Fields::of(node, "an assertion", dx)?;
+        // A reference that leads nowhere is already reported.
+        if fields.get("type").is_none() && super::refs::is_reported(node.get("$ref"), dx) {
+            return None;
+        }
         let kind_node = fields.required("type", dx)?;
         let Some(kind) = kind_node.raw() else {
             quintain_source::wrong_type("type", "text", kind_node, dx);

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::case::Role;
 use super::list::{Entry, numbered};
+use super::load::fill_sent;
 use super::loader::{Loader, SuiteFolder, suffix_of};
 use super::row::Rows;
 use crate::code::RunCode as _;
@@ -32,7 +33,7 @@ impl Loader<'_> {
             NodeKind::Pile(items) => {
                 for item in items {
                     let mut item = item.unpack();
-                    self.templates.fill_tree(&mut item, self.dx);
+                    fill_sent(&mut item, self.templates, place.strictness, self.dx);
                     self.item(&item, place, take);
                 }
             }
@@ -122,7 +123,7 @@ impl Loader<'_> {
                 for (node, dx) in lines(&text, id) {
                     self.dx.extend(dx);
                     let Some(mut node) = node else { continue };
-                    self.templates.fill_tree(&mut node, self.dx);
+                    fill_sent(&mut node, self.templates, place.strictness, self.dx);
                     self.entry(&node, place, &folder, row(index), take);
                     index += 1;
                 }
@@ -139,7 +140,7 @@ impl Loader<'_> {
                     NodeKind::Pile(items) => {
                         for (index, item) in items.into_iter().enumerate() {
                             let mut node = item.unpack();
-                            self.templates.fill_tree(&mut node, self.dx);
+                            fill_sent(&mut node, self.templates, place.strictness, self.dx);
                             self.entry(&node, place, &folder, row(index), take);
                         }
                     }

@@ -59,6 +59,13 @@ pub(super) fn read(
         if let Some(node) = get("prompts") {
             let prompts = loader.prompts(node, &place);
             prompts.iter().for_each(|prompt| loader.check_template(prompt, &place, &templates));
+            for prompt in &prompts {
+                match &prompt.body {
+                    PromptBody::Text(text) => loader.variables.used_in(text, prompt.span),
+                    PromptBody::Call(_) => {}
+                    PromptBody::Code(_) => loader.variables.any = true,
+                }
+            }
             tests.prompts.extend(prompts);
         }
         settings(document, &place, loader, &mut tests);

@@ -24,6 +24,8 @@ use crate::purpose::{NotCalled, Purpose};
 pub(super) const OTHER_KEYS: [&str; 5] = ["redteam", "metrics", "grade", "judge", "serve"];
 /// Keys that are expanded when they are read, with the environment of each target.
 const TARGET_KEYS: [&str; 3] = ["targets", "providers", "env"];
+/// Keys with what is sent.
+const SENT_KEYS: [&str; 4] = ["prompts", "tests", "defaultTest", "scenarios"];
 
 /// The diagnostic code for a variable that is not set.
 const MISSING_ENV: &str = "config::missing-env";
@@ -92,7 +94,7 @@ pub fn load(
     let written = Templates::as_written();
     let templates = if purpose.consent().is_some() { &filled } else { &written };
     for document in &mut documents {
-        fill(&mut document.node, templates, &mut dx);
+        fill(document, templates, &mut dx);
         if purpose.needs_identities() {
             fill_identities(&mut document.node, &filled, &mut dx);
         }
@@ -115,9 +117,19 @@ pub fn load(
     loader.consent = purpose.consent();
     suite.tests = declared::read(&mut documents, &mut loader, disk);
     let mentions = loader.mentions;
+    let variables = loader.variables;
     suite.not_called = means.not_called.into_inner();
     suite.not_called.extend(loader.not_called);
     suite.consent = purpose.consent();
+    if suite.not_called.is_empty() && !suite.tests.is_without_tests() {
+        // Attacks put their own text into a variable of the prompt.
+        let has_tests = documents.iter().any(|document| {
+            ["tests", "scenarios"].iter().any(|key| document.node.get(key).is_some())
+        });
+        // What cannot be read may set any variable.
+        let may_be_set = suite.tests.redteam.is_some() || !has_tests || dx.has_errors();
+        variables.check(may_be_set, &mut dx);
+    }
     mention::check(&mentions, &suite.targets, &suite.tests.prompts, &mut dx);
     let texts: Vec<&str> = sources.iter().map(SourceFile::text).collect();
     let nodes: Vec<&Node> = documents.iter().map(|document| &document.node).collect();
@@ -256,12 +268,31 @@ fn entry<'n>(node: &'n mut Node, name: &str) -> Option<&'n mut Node> {
     entries.iter_mut().find(|(key, _)| key.text == name).map(|(_, value)| value)
 }
 
-fn fill(node: &mut Node, templates: &Templates, dx: &mut Diagnostics) {
-    let NodeKind::Map(entries) = &mut node.kind else { return };
+fn fill(document: &mut Document, templates: &Templates, dx: &mut Diagnostics) {
+    let NodeKind::Map(entries) = &mut document.node.kind else { return };
     for (key, value) in entries {
-        if !TARGET_KEYS.contains(&key.text.as_str()) {
+        let key = key.text.as_str();
+        if SENT_KEYS.contains(&key) {
+            fill_sent(value, templates, document.strictness, dx);
+        } else if !TARGET_KEYS.contains(&key) {
             templates.fill_tree(value, dx);
         }
+    }
+}
+
+/// Expands the templates of what is sent. A variable that is not set would be sent as empty text, as promptfoo does; in a
+/// file that is not promptfoo's, that is an error.
+pub(super) fn fill_sent(
+    node: &mut Node,
+    templates: &Templates,
+    strictness: Severity,
+    dx: &mut Diagnostics,
+) {
+    let mut faults = Diagnostics::new();
+    templates.fill_tree(node, &mut faults);
+    for fault in faults.iter() {
+        let severity = if fault.code == MISSING_ENV { strictness } else { fault.severity };
+        dx.push(Diagnostic { severity, ..fault.clone() });
     }
 }
 

@@ -11,6 +11,7 @@ use quintain_source::{
 
 use super::VarFile;
 use super::mention::Mention;
+use super::unknown_vars::Variables;
 use crate::files::Files;
 use crate::purpose::{Consent, NotCalled};
 
@@ -26,6 +27,7 @@ pub(super) struct Loader<'a> {
     pub(super) var_files: BTreeMap<String, VarFile>,
     /// Names of targets and prompts that tests are restricted to.
     pub(super) mentions: Vec<Mention>,
+    pub(super) variables: Variables,
     /// Needed to call scripts.
     pub(super) consent: Option<Consent>,
     /// Scripts that were not called because `consent` is missing.
@@ -50,6 +52,7 @@ impl<'a> Loader<'a> {
             delimiter: delimiter.unwrap_or(','),
             var_files: BTreeMap::new(),
             mentions: Vec::new(),
+            variables: Variables::default(),
             consent: None,
             not_called: Vec::new(),
         }
@@ -154,7 +157,7 @@ impl Loader<'_> {
         let id = self.source(path, place, at)?;
         let node = read_long(self.sources, id, long, self.dx)?;
         let mut node = super::refs::resolved(node, self.dx)?;
-        self.templates.fill_tree(&mut node, self.dx);
+        super::load::fill_sent(&mut node, self.templates, place.strictness, self.dx);
         Some(node)
     }
 

@@ -2,6 +2,7 @@
 
 mod assertion;
 mod auth;
+mod call_keys;
 mod case;
 mod cases;
 mod declared;
@@ -31,6 +32,7 @@ mod secrets;
 mod server;
 mod targets;
 mod test;
+mod unknown_vars;
 mod vars;
 
 pub use crate::check::{Assert, Rule, Test, TestOptions, VarFile};

@@ -97,12 +97,16 @@ impl Loader<'_> {
         let rubric_prompt = fields
             .get("rubricPrompt")
             .and_then(|node| rubric_prompt::read(node, place.base_dir, self.files, self.dx));
+        let stored = fields.string("storeOutputAs", self.dx);
+        stored.iter().for_each(|name| self.variables.set(name));
+        let transform_vars = self.code(&mut fields, "transformVars", place);
+        self.variables.any |= transform_vars.is_some();
         let options = TestOptions {
             transform: transform.or(postprocess),
-            transform_vars: self.code(&mut fields, "transformVars", place),
+            transform_vars,
             prefix: fields.string("prefix", self.dx),
             suffix: fields.string("suffix", self.dx),
-            store_output_as: fields.string("storeOutputAs", self.dx),
+            store_output_as: stored,
             run_serially: self.flag(&mut fields, "runSerially"),
             disable_var_expansion: self.flag(&mut fields, "disableVarExpansion"),
             disable_conversation_var: self.flag(&mut fields, "disableConversationVar"),

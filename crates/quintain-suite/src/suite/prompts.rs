@@ -7,7 +7,7 @@ use quintain_source::{Diagnostic, Fields, Node, NodeKind, Nunjucks, Span};
 use serde_json::Value;
 
 use super::loader::{Loader, SuiteFolder, is_pattern, suffix_of};
-use super::{Prompt, PromptBody};
+use super::{Prompt, PromptBody, call_keys};
 use crate::files::{FileValue, language_of, split_function};
 use quintain_source::csv::Records;
 
@@ -73,12 +73,14 @@ impl Loader<'_> {
     }
 
     fn prompt(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Vec<Prompt> {
+        self.variables.used_by(node);
         if let Some(text) = node.raw() {
             let head = Head { id: None, label: None, config: None, span: node.span };
             return self.prompt_text(text, &head, place);
         }
         if is_call(node) {
             super::reader::warn_of_misread_words(node, self.dx);
+            call_keys::check(node, place.strictness, self.dx);
             return vec![call(node)];
         }
         let Some(mut fields) = Fields::of(node, "a prompt", self.dx) else { return Vec::new() };
@@ -94,6 +96,7 @@ impl Loader<'_> {
             Some(raw) if raw.raw().is_none() => {
                 let mut prompt = call(raw);
                 super::reader::warn_of_misread_words(raw, self.dx);
+                call_keys::check(raw, place.strictness, self.dx);
                 prompt.label = head.label.unwrap_or(prompt.label);
                 prompt.id = head.id;
                 vec![prompt]
@@ -102,6 +105,9 @@ impl Loader<'_> {
             None => {
                 if let Some(id) = head.id.clone() {
                     self.prompt_text(&id, &Head { id: None, ..head }, place)
+                } else if let Some(misspelt) = call_keys::misspelt_call(node) {
+                    self.dx.push(misspelt);
+                    return Vec::new();
                 } else {
                     fields.missing("raw", self.dx);
                     Vec::new()

@@ -109,7 +109,9 @@ impl One<'_> {
             };
             return self.options(id.to_owned(), node, dx);
         }
-        if let [(key, value)] = entries {
+        if let [(key, value)] = entries
+            && !OWN_KEYS.contains(&key.text.as_str())
+        {
             return self.by_key(key, value, dx);
         }
         dx.push(
@@ -207,6 +209,9 @@ impl One<'_> {
         Some(target)
     }
 }
+
+/// Keys of a target, so none of them is the id of one.
+const OWN_KEYS: [&str; 6] = ["config", "label", "prompts", "transform", "delay", "env"];
 
 /// The keys with functions that a model is offered.
 const OFFERED: [&str; 2] = ["functions", "tools"];

@@ -1,10 +1,12 @@
 //! `$ref: '#/assertionTemplates/short'`: references to parts of the same document.
 
 use quintain_content::json_value;
-use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind, Packed, Span};
+use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind, Packed, Span, closest};
 
 /// Maximum number of nodes in the resolved document.
 const BUDGET: usize = 1 << 18;
+/// The diagnostic code of a reference that leads nowhere.
+const UNKNOWN: &str = "config::unknown-reference";
 /// Maximum length of a chain of references.
 const MAX_CHAIN: usize = 32;
 
@@ -15,8 +17,10 @@ pub(super) fn resolved(node: Node, dx: &mut Diagnostics) -> Option<Node> {
         return Some(node);
     }
     let node = unpacked(node);
-    let mut resolver = Resolver { root: &node, budget: BUDGET, exhausted: None };
+    let mut resolver =
+        Resolver { root: &node, budget: BUDGET, exhausted: None, dangling: Vec::new() };
     let resolved = resolver.copy(&node, 0);
+    resolver.dangling.drain(..).for_each(|diagnostic| dx.push(diagnostic));
     let Some(at) = resolver.exhausted else { return Some(resolved) };
     let title = "the references in this file are circular or expand without end";
     dx.push(Diagnostic::error("config::endless-reference", title).at(at, "stopped here"));
@@ -53,6 +57,8 @@ struct Resolver<'n> {
     budget: usize,
     /// Where resolving stopped.
     exhausted: Option<Span>,
+    /// References into a list of named parts that has no such part.
+    dangling: Vec<Diagnostic>,
 }
 
 impl Resolver<'_> {
@@ -62,7 +68,9 @@ impl Resolver<'_> {
             return Node { span: node.span, kind: NodeKind::Null };
         }
         self.budget -= 1;
-        if let Some(target) = reference(node).and_then(|pointer| pointed(self.root, pointer)) {
+        let pointer = reference(node);
+        self.dangling.extend(pointer.and_then(|pointer| dangling(self.root, node, pointer)));
+        if let Some(target) = pointer.and_then(|pointer| pointed(self.root, pointer)) {
             let target = self.copy(target, chain + 1);
             return self.extended(target, node, chain);
         }
@@ -98,6 +106,31 @@ impl Resolver<'_> {
 
 fn reference(node: &Node) -> Option<&str> {
     node.get("$ref")?.as_str()?.strip_prefix("#/")
+}
+
+/// Whether a reference was reported as leading nowhere.
+pub(super) fn is_reported(reference: Option<&Node>, dx: &Diagnostics) -> bool {
+    let at = reference.map(|node| node.span);
+    at.is_some() && dx.iter().any(|found| found.code == UNKNOWN && found.span() == at)
+}
+
+/// The mistake of a reference whose last part is missing in a part of the suite that exists. References of JSON Schemas
+/// point to other roots.
+fn dangling(root: &Node, node: &Node, pointer: &str) -> Option<Diagnostic> {
+    let (parent, name) = pointer.rsplit_once('/')?;
+    let named = pointed(root, parent).filter(|_| pointed(root, pointer).is_none())?.as_map()?;
+    let name = json_value::pointer_key(name);
+    let title = format!("`{parent}` has no entry `{name}`");
+    let at = node.get("$ref").map_or(node.span, |reference| reference.span);
+    let diagnostic = Diagnostic::error(UNKNOWN, title).at(at, "not found");
+    let names = named.iter().map(|(key, _)| key.text.as_str());
+    Some(match closest(&name, names.clone()) {
+        Some(meant) => diagnostic.help(format!("did you mean `#/{parent}/{meant}`?")),
+        None => {
+            let all: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+            diagnostic.help(format!("`{parent}` has {}", all.join(", ")))
+        }
+    })
 }
 
 fn pointed<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {

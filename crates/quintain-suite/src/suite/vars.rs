@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use quintain_evidence::code::Code;
-use quintain_source::{Diagnostic, Node, Nunjucks, RenderError, Span};
+use quintain_source::{Diagnostic, Node, Nunjucks, RenderError, Severity, Span};
 use serde_json::{Map, Value};
 
 use super::VarFile;
@@ -200,6 +200,12 @@ impl Loader<'_> {
             if key.text == "prompt" {
                 super::reader::warn_of_misread_words(value, self.dx);
             }
+            self.variables.set(&key.text);
+            // A name that is unknown in a text stays as it is; in a call it becomes empty text.
+            if value.as_map().is_some() || value.as_seq().is_some() {
+                self.variables.used_by(value);
+            }
+            super::call_keys::check(value, Severity::Warning, self.dx);
             if let Some(value) = self.var(value, place) {
                 vars.insert(key.text.clone(), value);
             }

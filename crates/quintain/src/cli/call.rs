@@ -17,6 +17,8 @@ use super::{App, render};
 use crate::exit::Exit;
 
 const TAPE: usize = 64 << 20;
+/// Maximum number of tools to list.
+const MAX_NAMES: usize = 20;
 /// The log levels of the protocol, least severe first.
 const LOG_LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -82,12 +84,16 @@ pub(super) async fn run(mut args: Args, app: &App) -> Exit {
         console.error(message, help);
         exit
     };
+    let pairs = pairs(words.get(1..).unwrap_or_default());
     let ask = match ask(&args, words) {
         Ok(ask) => ask,
         Err(message) => {
-            let help = "write the arguments as JSON: '{\"transaction_id\": \"txn_123\"}'";
-            let help = message.starts_with("Invalid JSON in the ").then_some(help);
-            return fail(&message, help, Exit::Usage);
+            let help = message.starts_with("Invalid JSON in the ").then(|| {
+                let example = pairs.map(|pairs| pairs.to_string());
+                let example = example.as_deref().unwrap_or(r#"{"transaction_id": "txn_123"}"#);
+                format!("write the arguments as JSON: '{example}'")
+            });
+            return fail(&message, help.as_deref(), Exit::Usage);
         }
     };
     let (target, mut world) = match args.target.resolve(app, args.json) {
@@ -146,12 +152,42 @@ pub(super) async fn run(mut args: Args, app: &App) -> Exit {
         Err(error) => {
             let is_refused = matches!(error, RouteError::NotListed { .. });
             let exit = if is_refused { Exit::Unreachable } else { Exit::Usage };
-            fail(&error.to_string(), None, exit)
+            let names: Vec<String> = match &error {
+                RouteError::NotFound { closest: None, .. } => {
+                    let mut names = sessions.tool_names();
+                    names.dedup();
+                    names
+                }
+                _ => Vec::new(),
+            };
+            let help = (!names.is_empty()).then(|| offered(&names));
+            fail(&error.to_string(), help.as_deref(), exit)
         }
     };
     sessions.close().await;
     show_frames();
     exit
+}
+
+/// What a server offers instead of an unknown tool.
+fn offered(names: &[String]) -> String {
+    let shown: Vec<String> =
+        names.iter().take(MAX_NAMES).map(|name| visible(name).into_owned()).collect();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("tools: {}{more}; `quintain inspect` describes them", shown.join(", "))
+}
+
+/// The arguments that `name=value` words mean.
+fn pairs(words: &[String]) -> Option<Value> {
+    let pair = |word: &String| {
+        let (name, value) = word.split_once('=')?;
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        is_name.then(|| (name.to_owned(), value))
+    };
+    let pairs: Option<Map<String, Value>> = words.iter().map(pair).collect();
+    pairs.filter(|pairs| !pairs.is_empty()).map(Value::Object)
 }
 
 /// `call -- COMMAND ARG... TOOL JSON`: the call may also be at the end of the command.

@@ -5,7 +5,9 @@ mod graded;
 use std::fmt::Write as _;
 
 use quintain_engine::store::{Run, StoreError};
-use quintain_evidence::run_diff::{CaseChange, Diff, Key, LatencyShift, Shift, UnmatchedCase};
+use quintain_evidence::run_diff::{
+    CaseChange, Diff, Key, LATENCY_SIGNIFICANT, LatencyShift, Shift, UnmatchedCase,
+};
 use quintain_source::visible;
 use serde_json::json;
 
@@ -128,8 +130,14 @@ fn latency((target, shift): (&String, &LatencyShift)) -> String {
         Shift::None => "no difference beyond noise",
     };
     let LatencyShift { before, after, p_value, .. } = shift;
+    let is_small = shift.verdict == Shift::None && *p_value < 0.05;
+    let needed = if is_small {
+        format!("; a difference needs p < {LATENCY_SIGNIFICANT} and enough cases")
+    } else {
+        String::new()
+    };
     format!(
-        "{}: median {:.1} → {:.1} ms, p95 {:.1} → {:.1} ms, {verdict} (p = {p_value:.3})",
+        "{}: median {:.1} → {:.1} ms, p95 {:.1} → {:.1} ms, {verdict} (p = {p_value:.3}{needed})",
         visible(target),
         before.median,
         after.median,

@@ -185,7 +185,15 @@ fn answer(asked: &AskedModel) -> Check {
         if used_by.is_empty() { String::new() } else { format!(" ({})", used_by.join(", ")) };
     let place = format!("{place}{users}");
     if let Some(error) = error {
-        return Check::new(NAME, Status::Error, format!("{id}{place}: {error}"));
+        let check = Check::new(NAME, Status::Error, format!("{id}{place}: {error}"));
+        let needs_options = error.contains("config:");
+        return if needs_options {
+            check.hint(
+                "`quintain doctor --ask -c FILE` asks the models of a suite with their `config`",
+            )
+        } else {
+            check
+        };
     }
     let model = model.as_deref().unwrap_or("it");
     let took = took_ms.unwrap_or_default();

@@ -27,6 +27,10 @@ pub(super) struct DryRun<'a> {
 
 /// What a red-team run does on this machine besides starting the target.
 pub(super) struct AttackEffects {
+    /// The attacks that the run tries, as far as the target allows.
+    pub(super) attacks: Vec<String>,
+    /// Maximum number of calls.
+    pub(super) budget_calls: Option<usize>,
     /// The run plants canaries in and next to these folders.
     pub(super) planted: Vec<PathBuf>,
     pub(super) listens: String,
@@ -35,7 +39,7 @@ pub(super) struct AttackEffects {
 }
 
 impl AttackEffects {
-    fn lines(&self) -> [(&'static str, Vec<Vec<String>>); 3] {
+    fn lines(&self) -> [(&'static str, Vec<Vec<String>>); 4] {
         let temporary = vec!["a temporary folder (removed after the run)".to_owned()];
         let beside = |root: &PathBuf| vec![format!("canaries in and next to {}", root.display())];
         let planted = std::iter::once(temporary).chain(self.planted.iter().map(beside)).collect();
@@ -52,11 +56,23 @@ impl AttackEffects {
                 "nothing: the target is not on this machine; needs --allow-remote".to_owned(),
             ]);
         }
-        [("create", planted), ("listen", vec![vec![self.listens.clone()]]), ("call", called)]
+        let calls = match self.budget_calls {
+            Some(calls) => format!("at most {calls} calls (--budget-calls)"),
+            None => "any number of calls; `--budget-calls` limits them".to_owned(),
+        };
+        let attacks = vec![vec![self.attacks.join(", ")], vec![calls]];
+        [
+            ("attack", attacks),
+            ("create", planted),
+            ("listen", vec![vec![self.listens.clone()]]),
+            ("call", called),
+        ]
     }
 
     fn as_json(&self) -> Value {
         json!({
+            "attacks": self.attacks,
+            "budgetCalls": self.budget_calls,
             "planted": self.planted,
             "listens": self.listens,
             "destructive": self.destructive.to_string(),

@@ -36,14 +36,23 @@ fn find(name: &str) -> Vec<(Kind, Meta)> {
     };
     let found = of_kinds(Kind::value_variants(), name);
     if !found.is_empty() {
-        return found;
+        // A name of its own comes before an alias.
+        let (mut exact, aliases): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(_, meta)| meta.id == name);
+        exact.extend(aliases);
+        return exact;
     }
     let chosen = name.split_once(':').and_then(|(kind, name)| {
         let kind =
             Kind::from_str(kind, true).or_else(|_| Kind::from_str(&format!("{kind}s"), true));
         Some((kind.ok()?, name))
     });
-    chosen.map_or_else(Vec::new, |(kind, name)| of_kinds(&[kind], name))
+    if let Some((kind, name)) = chosen {
+        return of_kinds(&[kind], name);
+    }
+    // `openai:chat:gpt-5` names a model of a provider.
+    let provider = name.split(':').next().filter(|provider| *provider != name);
+    provider.map_or_else(Vec::new, |provider| of_kinds(&[Kind::Providers], provider))
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Exit {
@@ -56,7 +65,8 @@ pub(super) fn run(args: &Args, app: &App) -> Exit {
         let names: Vec<&str> = all.map(|meta| meta.id).collect();
         let help = match closest(bare, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`quintain list assertions` lists all assertions".to_owned(),
+            None => "`quintain list --help` names the kinds, `quintain list KIND` lists the names"
+                .to_owned(),
         };
         console.error(&format!("no built-in is named `{}`", args.id), Some(&help));
         return Exit::Usage;
@@ -80,7 +90,12 @@ pub(super) fn run(args: &Args, app: &App) -> Exit {
                 let title = console.paint(Tone::Bold, &format!("# {name}"));
                 console.out(&format!("{title}\n\n{}\n", text(meta, app)));
             }
-            console.note(&format!("several kinds have this name: {}", names.join(", ")));
+            let commands = names.iter().map(|name| format!("`quintain explain {name}`"));
+            let commands: Vec<String> = commands.collect();
+            console.note(&format!(
+                "several kinds have this name; {} explains one of them",
+                commands.join(" or ")
+            ));
         }
     }
     Exit::Passed

@@ -18,10 +18,12 @@ struct Example {
     name: &'static str,
     summary: &'static str,
     files: &'static [Sheet],
+    /// The commands to run in its folder.
+    next: &'static [&'static str],
 }
 
 macro_rules! example {
-    ($name:literal, $summary:literal, [$($file:literal),*]) => {
+    ($name:literal, $summary:literal, [$($file:literal),*], $next:expr) => {
         Example {
             name: $name,
             summary: $summary,
@@ -29,36 +31,50 @@ macro_rules! example {
                 name: $file,
                 text: include_str!(concat!("../../../../examples/", $name, "/", $file)),
             }),*],
+            next: &$next,
         }
     };
 }
 
 static EXAMPLES: &[Example] = &[
-    example!("basic", "A first suite for the practice target", ["quintain.yaml", "README.md"]),
+    example!(
+        "basic",
+        "A first suite for the practice target",
+        ["quintain.yaml", "README.md"],
+        ["quintain eval"]
+    ),
     example!(
         "simple-mcp",
         "Tool calls and assertions in promptfoo's format, with several ways to write a call",
-        ["promptfooconfig.yaml", "README.md"]
+        ["promptfooconfig.yaml", "README.md"],
+        ["quintain eval"]
     ),
     example!(
         "redteam-mcp",
         "A target with planted weaknesses, and the suite that attacks it",
-        ["promptfooconfig.yaml", "README.md"]
+        ["promptfooconfig.yaml", "README.md"],
+        ["quintain eval", "quintain redteam run"]
     ),
     example!(
         "redteam-mcp-auth",
         "The same target behind OAuth and other kinds of authentication",
-        ["promptfooconfig.yaml", "README.md"]
+        ["promptfooconfig.yaml", "README.md"],
+        [
+            "quintain demo --http 127.0.0.1:8080 --vulnerable --auth oauth",
+            "quintain eval (in another terminal)"
+        ]
     ),
     example!(
         "ci",
         "A suite with snapshots, and the CI pipeline that runs it",
-        ["quintain.yaml", "workflow.yml", "README.md"]
+        ["quintain.yaml", "workflow.yml", "README.md"],
+        ["quintain eval"]
     ),
     example!(
         "grade",
         "A recorded conversation with mistakes, and how to grade it",
-        ["quintain.yaml", "conversation.json", "README.md"]
+        ["quintain.yaml", "conversation.json", "README.md"],
+        ["quintain grade conversation.json -c quintain.yaml"]
     ),
 ];
 
@@ -131,7 +147,9 @@ pub(super) fn run(args: &Args, app: &App) -> Exit {
     }
     let there =
         if dir == Path::new(".") { String::new() } else { format!("cd {} && ", dir.display()) };
-    console.note(&format!("next: {there}quintain eval"));
+    let [first, then @ ..] = example.next else { return Exit::Passed };
+    console.note(&format!("next: {there}{first}"));
+    then.iter().for_each(|command| console.note(&format!("then: {command}")));
     Exit::Passed
 }
 

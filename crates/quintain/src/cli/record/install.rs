@@ -174,10 +174,18 @@ fn choose<'c>(
     let all: Vec<(&Config, &Entry)> = all.collect();
     let mut names: Vec<&str> = all.iter().map(|(_, entry)| entry.name.as_str()).collect();
     names.dedup();
+    if all.is_empty() {
+        let files: Vec<String> =
+            configs.iter().map(|config| config.path.display().to_string()).collect();
+        let help = match &files[..] {
+            [] => "no configuration of this client was found".to_owned(),
+            files => format!("read {}", files.join(", ")),
+        };
+        return Err(stop(format!("{title} has no MCP server"), Some(help)));
+    }
     let Some(wanted) = server else {
         return match &all[..] {
             [one] => Ok(*one),
-            [] => Err(stop(format!("{title} has no MCP server"), None)),
             _ => {
                 let help = format!("name one with `--server`: {}", names.join(", "));
                 Err(stop(format!("{title} has several MCP servers"), Some(help)))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use quintain_engine::World;
 use quintain_engine::jobs::config;
 use quintain_evidence::connection::{Launch, McpTarget};
-use quintain_redteam::attack::{Attack, Capabilities};
+use quintain_redteam::attack::{Attack, Capabilities, Identity};
 use quintain_redteam::attacks;
 use quintain_redteam::orders::{Fit, Orders, fitting};
 use quintain_redteam::suits::Receiver;
@@ -168,7 +168,12 @@ async fn suited(target: &McpTarget, world: &World, app: &App) -> Option<Fits> {
         }
         _ => true,
     });
+    // A run without `identities` has one: the target as configured.
+    let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools);
+    let tools = tools.filter_map(|tool| Some(tool.name()?.to_owned())).collect();
+    let own = Identity { name: "default".to_owned(), tools, ..Identity::default() };
     let capabilities = Capabilities {
+        identities: vec![own],
         same_host: here,
         http: !target.servers.iter().all(|server| started(&server.launch)),
         loopback: here,

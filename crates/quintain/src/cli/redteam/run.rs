@@ -287,6 +287,8 @@ fn attack_effects(target: &McpTarget, orders: &Orders, app: &App) -> AttackEffec
     let (host, port) = orders.listener.clone().unwrap_or(("127.0.0.1".to_owned(), 0));
     let port = if port == 0 { "any free port".to_owned() } else { format!("port {port}") };
     AttackEffects {
+        attacks: orders.plugins.iter().map(|plugin| plugin.attack.meta().id.to_owned()).collect(),
+        budget_calls: orders.budget_calls,
         planted: quintain_engine::redteam::declared_roots(target, &app.context.cwd),
         listens: format!("{host}, {port}"),
         destructive: orders.destructive,

@@ -14,6 +14,11 @@ use super::sheet::{Line, Scan, State};
 use crate::cli::App;
 use crate::console::{Tone, counted, indented};
 
+/// Up to this number, findings of the same kind are shown in full.
+const MAX_ALIKE: usize = 5;
+/// Of more findings, the number that is shown in full.
+const SHOWN_ALIKE: usize = 2;
+
 /// Prints the errors of files without servers.
 pub(super) fn problems(scan: &Scan, app: &App) {
     for config in &scan.configs {
@@ -66,19 +71,37 @@ pub(super) fn text(scan: &Scan, app: &App) -> String {
                 let label = app.console.paint(Tone::Yellow, "problem");
                 let _ = writeln!(out, "      {label} {}", visible(problem));
             }
-            for finding in &line.findings {
-                out.push_str(&self::finding(finding, app));
-            }
+            findings(&line.findings, &mut out, app);
         }
     }
     if !scan.together.is_empty() {
         let _ = writeln!(out, "\n{}", app.console.paint(Tone::Bold, "Servers together"));
-        for finding in &scan.together {
-            out.push_str(&self::finding(finding, app));
-        }
+        findings(&scan.together, &mut out, app);
     }
     let _ = writeln!(out, "\n{}", summary(scan));
     out
+}
+
+/// Writes findings. Many of the same kind below high severity would bury the others: only the first ones are shown in full.
+fn findings(findings: &[Finding], out: &mut String, app: &App) {
+    let is_same = |one: &Finding, other: &Finding| {
+        (one.severity, &one.rule, one.confidence) == (other.severity, &other.rule, other.confidence)
+    };
+    for (at, one) in findings.iter().enumerate() {
+        let alike = findings.iter().filter(|other| is_same(one, other)).count();
+        let before = findings[..at].iter().filter(|other| is_same(one, other)).count();
+        if one.severity >= Severity::High || alike <= MAX_ALIKE || before < SHOWN_ALIKE {
+            out.push_str(&finding(one, app));
+        } else if before == SHOWN_ALIKE {
+            let more = findings[at..].iter().filter(|other| is_same(one, other));
+            let places =
+                more.map(|other| format!("{} ({})", visible(&other.place.to_string()), other.id));
+            let places: Vec<String> = places.collect();
+            let title = format!("{} at {} more places", one.rule, places.len());
+            let _ = writeln!(out, "      {:8} {title}:", one.severity.word());
+            let _ = writeln!(out, "{}", indented(&places.join(", "), &" ".repeat(15)));
+        }
+    }
 }
 
 fn finding(finding: &Finding, app: &App) -> String {
