@@ -57,6 +57,19 @@ fn surrogate(text: &str) -> Option<u16> {
 /// regard to quotes, what lies between them is read as YAML in which `//` begins a comment, and what
 /// the end of the text cut off is completed.
 pub fn objects(text: &str) -> Vec<Value> {
+    found_objects(text).into_iter().map(|found| found.value).collect()
+}
+
+/// An object inside prose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundObject {
+    pub value: Value,
+    /// Whether the text ends before the object does.
+    pub is_cut: bool,
+}
+
+/// The same, with what says whether each of them is whole.
+pub fn found_objects(text: &str) -> Vec<FoundObject> {
     let ends = matching_braces(text.as_bytes());
     let mut found = Vec::new();
     let mut from = 0;
@@ -73,8 +86,8 @@ pub fn objects(text: &str) -> Vec<Value> {
             break;
         }
         match object(&text[start..end]) {
-            Some(value) => {
-                found.push(value);
+            Some(object) => {
+                found.push(object);
                 from = end;
             }
             None => from = start + 1,
@@ -101,15 +114,15 @@ fn matching_braces(text: &[u8]) -> std::collections::HashMap<usize, usize> {
     ends
 }
 
-fn object(text: &str) -> Option<Value> {
+fn object(text: &str) -> Option<FoundObject> {
     if let Ok(value @ Value::Object(_)) = parse(text) {
-        return Some(value);
+        return Some(FoundObject { value, is_cut: false });
     }
     let count = |brace: u8| text.bytes().filter(|byte| *byte == brace).count();
     let missing = count(b'{').saturating_sub(count(b'}'));
     let completed = hash_comments(text) + &"}".repeat(missing);
     let value = yaml(&completed)?;
-    (value.is_object() || value.is_array()).then_some(value)
+    (value.is_object() || value.is_array()).then_some(FoundObject { value, is_cut: missing > 0 })
 }
 
 /// YAML as data; nothing if it cannot be read.
@@ -194,6 +207,14 @@ mod tests {
         assert_eq!(objects("{\"a\": 1, // one\n \"b\": 2}"), [json!({"a": 1, "b": 2})]);
         assert_eq!(objects("{u: https://x.org//y}"), [json!({"u": "https://x.org//y"})]);
         assert_eq!(objects("[1, 2] } nothing"), [] as [Value; 0]);
+    }
+
+    #[test]
+    fn an_object_that_the_text_cuts_off_is_marked() {
+        let is_cut =
+            |text: &str| found_objects(text).iter().map(|one| one.is_cut).collect::<Vec<_>>();
+        assert_eq!(is_cut("{\"a\": 1} {\"b\": {\"c\": 1}"), [false, true]);
+        assert_eq!(is_cut("{\"a\": \"{\"} {b: 2}"), [false, false]);
     }
 
     #[test]

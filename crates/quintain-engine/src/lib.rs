@@ -27,6 +27,7 @@ pub mod world;
 
 pub use files::{AllowedFiles, Disk, allowed};
 pub use policy::{Access, Denied, Policy};
+pub use role_models::read_only as read_model;
 pub use sessions::{OpenError, RouteError, Sessions};
 pub use store::{Store, StoreError};
 pub use targets::kinds as target_kinds;

@@ -17,7 +17,8 @@ use quintain_llm::{
 use quintain_source::{Nunjucks, Severity};
 use quintain_suite::check::ModelTask;
 use quintain_suite::suite::{
-    Consent, Files, MCP, ModelKind, ModelTarget, Purpose, SuiteFile, Target, TargetKind as _, load,
+    Consent, Files, MCP, ModelKind, ModelTarget, Needed, Purpose, SuiteFile, Target,
+    TargetKind as _, load,
 };
 use serde_json::{Map, Value, json};
 
@@ -85,6 +86,20 @@ fn nobody(role: ModelRole) -> String {
             .to_owned(),
         ModelRole::Adversary => "no model is named; name one with `redteam.provider`".to_owned(),
     }
+}
+
+/// A suite with this model as its target.
+fn file_of(model: &Value, folder: PathBuf) -> SuiteFile {
+    let text: Arc<str> = json!({"targets": [model]}).to_string().into();
+    // The name decides that unknown keys are no errors: models have many options.
+    SuiteFile { name: "promptfooconfig.model.yaml".to_owned(), text, base_dir: folder }
+}
+
+/// Reads a model of a suite as if it were a target, to list what it would start, run and contact. Starts nothing.
+pub fn read_only(model: &Value, folder: PathBuf, files: Arc<dyn Files>) -> Option<Target> {
+    let purpose = Purpose::Read(Needed::Nothing);
+    let loaded = load(vec![file_of(model, folder)], &BTreeMap::new(), files, purpose, &kinds());
+    loaded.suite?.targets.pop()
 }
 
 /// Answers the questions of one run.
@@ -159,10 +174,7 @@ impl<'a> RoleModels<'a> {
             .env
             .get("QUINTAIN_SUITE_DIR")
             .map_or_else(|| self.world.cwd.clone(), PathBuf::from);
-        let text: Arc<str> = json!({"targets": [value]}).to_string().into();
-        // The name decides that unknown keys are no errors: models have many options.
-        let file =
-            SuiteFile { name: "promptfooconfig.model.yaml".to_owned(), text, base_dir: folder };
+        let file = file_of(value, folder);
         let files: Arc<dyn Files> = allowed(self.world, Arc::new(Disk));
         let loaded = load(vec![file], self.env, files, Purpose::Run(self.consent), &kinds());
         learn(&loaded.secrets, &self.world.redactor);

@@ -97,6 +97,9 @@ pub struct Contact {
     /// Without credentials and query.
     pub url: String,
     pub receives: Variables,
+    /// Files whose content it receives, such as `apiKeyFile` of a model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }
 
 /// Number of cases.

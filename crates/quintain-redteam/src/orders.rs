@@ -209,8 +209,20 @@ impl Orders {
                 is_own_url: model.is_own_url,
                 texts: texts.chain(self.purpose.clone()).collect(),
                 key_variable: model.key.is_none().then(|| model.key_variable.clone()),
+                key_file: model.key_file,
             }
         });
-        Carried { texts, model }
+        let mut others = Vec::new();
+        if let (None, Some(named)) = (&model, &self.model) {
+            others.push((
+                format!("model `{}` that proposes calls", model_name(named)),
+                named.clone(),
+            ));
+        }
+        if let Some(judge) = self.judge.as_ref().filter(|judge| self.model.as_ref() != Some(judge))
+        {
+            others.push(("judge".to_owned(), judge.clone()));
+        }
+        Carried { texts, model, others }
     }
 }

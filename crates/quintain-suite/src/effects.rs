@@ -5,4 +5,4 @@ mod attack;
 mod collect;
 
 pub use attack::of_attack;
-pub use collect::of_suite;
+pub use collect::{Models, of_suite};

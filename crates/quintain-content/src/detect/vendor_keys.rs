@@ -20,7 +20,7 @@ Access key IDs: `AKIA` or `ASIA` followed by 16 characters.
     },
     family: Family::Secret,
     cue: Cue::Words(&["AKIA", "ASIA"]),
-    regex: r"(?-u)\b(?:AKIA|ASIA)[A-Z2-7]{16}\b",
+    regex: r"(?-u)\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
     judge: sure,
     compiled: OnceLock::new(),
 };

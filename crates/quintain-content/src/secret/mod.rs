@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use secrecy::SecretString;
 
 pub use rule::{is_credential, is_secret, looks_random, names_a_secret};
-pub use url::{of_url, shown_url};
+pub use url::{in_queries, of_url, shown_url};
 
 /// A text that must be shown nowhere.
 #[derive(Debug, Clone)]

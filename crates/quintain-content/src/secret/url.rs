@@ -1,7 +1,9 @@
 //! The secret parts of a URL: the password, every value of the query, and what looks random in the path.
 //! Texts are split by hand, since a URL that is none is quoted in an error, and its password with it.
 
-use super::rule::{is_secret, looks_random};
+use std::ops::Range;
+
+use super::rule::{is_credential, is_secret, looks_random};
 use super::{Secret, names_a_secret};
 
 const MASK: &str = "***";
@@ -46,6 +48,53 @@ pub fn of_url(url: &str) -> Vec<Secret> {
     }
     parts.path.split('/').filter(|segment| is_random(segment)).for_each(&mut add);
     found
+}
+
+/// Names in queries that mean a credential, or that do where the value looks random.
+const QUERY_NAMES: [&str; 6] = ["apikey", "accesskey", "token", "secret", "password", "pwd"];
+/// Tokens that say where a list continues.
+const POSITIONS: [&str; 4] = ["pagetoken", "nexttoken", "continuationtoken", "synctoken"];
+const QUERY_NAMES_OF_RANDOM: [&str; 5] = ["code", "key", "sig", "signature", "jwt"];
+
+/// The places of credentials in the queries of URLs inside a text: `?api_key=...&mode=fast`.
+pub fn in_queries(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices('=') {
+        let name_length = text[..at].bytes().rev().take(MAX_NAME).take_while(is_of_name).count();
+        let before = text[..at - name_length].bytes().next_back();
+        if name_length == 0 || !before.is_some_and(|byte| b"?&;#".contains(&byte)) {
+            continue;
+        }
+        let name = &text[at - name_length..at];
+        let start = at + 1;
+        let ends = |c: char| c.is_whitespace() || c.is_control() || "&#\"'<>\\)]}`,;|".contains(c);
+        let end = text[start..].find(ends).map_or(text.len(), |length| start + length);
+        let value = &text[start..end];
+        let is_reference = value.starts_with(['{', '$', '*', '%']) && !value.starts_with("%2");
+        if is_credential_in_query(name, value) && !is_reference {
+            found.push(start..end);
+        }
+    }
+    found
+}
+
+/// Longer texts are no names.
+const MAX_NAME: usize = 64;
+
+fn is_of_name(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-.".contains(byte)
+}
+
+fn is_credential_in_query(name: &str, value: &str) -> bool {
+    let plain = name.replace(['-', '_', '.'], "").to_ascii_lowercase();
+    let ends_with = |names: &[&str]| names.iter().any(|ending| plain.ends_with(ending));
+    if ends_with(&POSITIONS) {
+        return false;
+    }
+    if is_credential(name) || ends_with(&QUERY_NAMES) {
+        return is_secret("secret", value);
+    }
+    ends_with(&QUERY_NAMES_OF_RANDOM) && looks_random(value)
 }
 
 /// A URL as it can be shown: `https://user:***@host/path?key=***`.
@@ -186,6 +235,35 @@ mod tests {
             assert_eq!(shown_url(url), shown, "{url}");
             assert_eq!(of_url(url).is_empty(), url == shown, "{url}");
         }
+    }
+
+    #[test]
+    fn credentials_in_queries_inside_text_are_found() {
+        let found = |text: &str| -> Vec<String> {
+            in_queries(text).into_iter().map(|place| text[place].to_owned()).collect()
+        };
+        for (text, secret) in [
+            ("get https://h/x?api_key=queryval12345 now", "queryval12345"),
+            ("https://h/x?a=1&token=sunshine99", "sunshine99"),
+            ("(https://h/x?code=4%2F0AX4XfWh9k2LmQpRtZ8wAb3)", "4%2F0AX4XfWh9k2LmQpRtZ8wAb3"),
+            (
+                "/b?sv=2022&sig=9f8e7d6c5b4a39281706f5e4d3c2b1a0ZxYwVu%3D&se=1",
+                "9f8e7d6c5b4a39281706f5e4d3c2b1a0ZxYwVu%3D",
+            ),
+            ("/cb#access_token=sunshine99", "sunshine99"),
+        ] {
+            assert_eq!(found(text), [secret], "{text}");
+        }
+        for text in [
+            "https://h/x?code=404&key=name&q=token",
+            "https://h/x?page_token=Qx7f9Zk2mP4rT6&mode=fast",
+            "https://h/x?token={{env.TOKEN}}&api_key=$KEY&token=",
+            "if a && token=b then token = sunshine99",
+            "?token=true",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
+        assert!(in_queries(&"?=".repeat(100_000)).is_empty());
     }
 
     #[test]

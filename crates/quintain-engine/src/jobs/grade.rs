@@ -1,5 +1,6 @@
 //! Prepares and runs the grading of traces.
 
+use std::io::Read as _;
 use std::sync::Arc;
 
 use quintain_evidence::event::{Column, RunInfo};
@@ -20,8 +21,12 @@ use crate::inquiry::AskMode;
 use crate::masked;
 use crate::metrics::MetricRequest;
 use crate::models::{ModelAccess, ModelSettings};
+use crate::policy::Policy;
 use crate::role_models;
 use crate::store::RunKind;
+
+/// Maximum size of what comes through a pipe.
+const MAX_PIPED: u64 = 256 << 20;
 
 /// A grading that can start.
 pub(super) struct PreparedGrade {
@@ -154,12 +159,27 @@ fn surface(
     path: &std::path::Path,
 ) -> Result<Vec<quintain_evidence::trace::TraceServer>, String> {
     let shown = path.display();
-    let bytes = jobs.files.read(&jobs.world.cwd.join(path));
+    let full = jobs.world.cwd.join(path);
+    // The local user can also name a pipe, such as `<(...)` of a shell.
+    let is_pipe = *jobs.world.policy == Policy::everything()
+        && std::fs::metadata(&full).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let bytes = if is_pipe { piped(&full) } else { jobs.files.read(&full) };
     let bytes = bytes.map_err(|error| format!("cannot read `{shown}`: {error}"))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("`{shown}` is not UTF-8"))?;
     surface_file::servers(&text).ok_or_else(|| {
         format!("`{shown}` lists no tools; expected is a `tools/list` result or a list of servers")
     })
+}
+
+/// Everything that comes through a pipe.
+fn piped(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(MAX_PIPED + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_PIPED {
+        let why = format!("it is larger than {} MiB", MAX_PIPED >> 20);
+        return Err(std::io::Error::other(why));
+    }
+    Ok(bytes)
 }
 
 async fn source(

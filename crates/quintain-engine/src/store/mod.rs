@@ -90,7 +90,14 @@ impl Store {
                 return Some("it belongs to another user".to_owned());
             }
             let mode = found.mode() & 0o777;
-            (mode & 0o077 != 0).then(|| format!("other users can access it (mode {mode:03o})"))
+            if mode & 0o077 != 0 {
+                return Some(format!("other users can access it (mode {mode:03o})"));
+            }
+            // Who can write to a folder can replace its files.
+            let folder = std::fs::metadata(self.path.parent()?).ok()?;
+            let mode = folder.mode() & 0o777;
+            (mode & 0o022 != 0 && folder.mode() & 0o1000 == 0)
+                .then(|| format!("other users can replace files in its folder (mode {mode:03o})"))
         }
         #[cfg(not(unix))]
         None

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::prefix;
 use super::record::JsonRecord;
 use super::scan::Scan;
+use super::tolerant;
 use super::walk::{Path, Position};
 
 /// How much of a file is looked at.
@@ -94,7 +95,9 @@ fn is_container(line: &[u8]) -> bool {
 fn parse(line: &[u8]) -> Option<Value> {
     let line = line.strip_prefix(b"\x1e").unwrap_or(line);
     let record = JsonRecord { bytes: line, at: Position::START, is_element: false };
-    is_container(line).then(|| record.value().ok()).flatten()
+    // A record beyond the limits of the parser cannot be read, but shows the format.
+    let beyond_limits = || std::str::from_utf8(line).ok().and_then(tolerant::parse);
+    is_container(line).then(|| record.value().ok().or_else(beyond_limits)).flatten()
 }
 
 fn is_lines(head: &[u8], is_whole: bool, lines: &[&[u8]], parsed: &[Option<Value>]) -> bool {
@@ -145,6 +148,12 @@ mod tests {
         assert_eq!(layout("{\"a\": \n{\"a\": 2}\n{\"a\": 3}\n"), (true, 2));
         assert_eq!(layout("{\"a\": [1,\n{\"a\": 2}\n{\"a\": 3}\n"), (true, 2));
         assert_eq!(layout("{\"a\": \"x\n{\"a\": 2}\n{\"a\": 3}\n"), (true, 2));
+    }
+
+    #[test]
+    fn a_first_record_beyond_the_limits_shows_the_format() {
+        let sample = Sample::of(b"{\"id\": 1e99999}\n{\"id\": 2}\n", true).unwrap();
+        assert!(sample.is_lines && sample.records.len() == 2, "{sample:?}");
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub struct ModelOrder {
     pub key: Option<SecretString>,
     /// The variable that contains the key, if the suite does not.
     pub key_variable: String,
+    /// The file that contains the key, if the suite names one.
+    pub key_file: Option<String>,
     pub headers: Vec<(String, SecretString)>,
     pub temperature: f64,
     pub max_tokens: u64,
@@ -77,6 +79,7 @@ impl ModelOrder {
         }
         order.key = text("apiKey").map(SecretString::from);
         order.key_variable = text("apiKeyEnvar").unwrap_or(order.key_variable);
+        order.key_file = text("apiKeyFile");
         order.model = text("model").unwrap_or(order.model);
         let number = |name: &str| config.get(name).and_then(Value::as_f64);
         order.temperature = number("temperature").unwrap_or(order.temperature);
@@ -110,6 +113,7 @@ fn named(id: &str) -> Option<ModelOrder> {
         model: model.to_owned(),
         key: None,
         key_variable: "OPENAI_API_KEY".to_owned(),
+        key_file: None,
         headers: Vec::new(),
         temperature: 0.7,
         max_tokens: 1024,

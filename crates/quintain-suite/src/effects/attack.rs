@@ -7,7 +7,7 @@ use quintain_evidence::effects::{Contact, Effects};
 use quintain_evidence::redteam_node::Carried;
 use quintain_source::Scope;
 
-use super::collect::Collector;
+use super::collect::{Collector, Models};
 use crate::suite::{MCP, Suite, Target};
 use crate::target::{Defined, bare};
 
@@ -18,9 +18,10 @@ pub fn of_attack(
     target: Option<&McpTarget>,
     suite: &Suite,
     carried: &Carried,
+    models: &Models<'_>,
     inherited: &[&str],
 ) -> Effects {
-    let mut found = Collector::new(suite, inherited);
+    let mut found = Collector::new(suite, models, inherited);
     let defined = Defined(vec![&suite.written_env]);
     let content = defined.variables(carried.texts.iter().map(String::as_str), Scope::Env);
     let own = suite.targets.iter().find(|one| one.name() == name);
@@ -46,7 +47,14 @@ pub fn of_attack(
         let what = format!("model `{}` that proposes calls", model.name);
         let url = bare(&model.url);
         let url = if model.is_own_url { url } else { format!("{url}, or OPENAI_BASE_URL if set") };
-        found.contact(Contact { what, url, receives });
+        let files = model.key_file.iter().cloned().collect();
+        found.contact(Contact { what, url, receives, files });
+    }
+    for (what, model) in &carried.others {
+        found.model(what, model, &content);
+    }
+    if let Some(judge) = &models.judge {
+        found.model("judge", judge, &content);
     }
     found.finish()
 }

@@ -15,16 +15,26 @@ use quintain_evidence::response::Response;
 use quintain_source::{Nunjucks, Scope, env_names};
 use serde_json::{Map, Value};
 
+use crate::check::ModelTask;
 use crate::check::Scene;
 use crate::plan::{Plan, PlannedCase};
 use crate::rubric_prompt::RubricPrompt;
-use crate::suite::address_of_model;
+use crate::suite::{Address, address_of_model};
 use crate::suite::{Assert, DerivedValue, Prompt, PromptBody, Rule, Suite, Target, Test, VarFile};
 use crate::target::{Defined, Reach, Reached, bare};
+
+/// The models that a suite names besides its targets.
+pub struct Models<'a> {
+    /// The judge of the command line.
+    pub judge: Option<Value>,
+    /// Reads a model as if it were a target: programs, scripts and web services can be models, too.
+    pub read: &'a dyn Fn(&Value) -> Option<Target>,
+}
 
 /// Collects the effects.
 pub(super) struct Collector<'a> {
     pub(super) suite: &'a Suite,
+    models: &'a Models<'a>,
     /// Variables that every started server inherits.
     pub(super) inherited: &'a [&'a str],
     effects: Effects,
@@ -42,7 +52,7 @@ pub(super) struct Collector<'a> {
 
 /// The effects of running this plan, without the reports of the command line. `inherited` are the names of the
 /// variables that every started server inherits.
-pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
+pub fn of_suite(suite: &Suite, plan: &Plan, models: &Models<'_>, inherited: &[&str]) -> Effects {
     let mut names: BTreeSet<String> = suite.env.keys().cloned().collect();
     for planned_case in &plan.cases {
         let test = planned_case.case(suite).test;
@@ -50,21 +60,21 @@ pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
         texts.for_each(|text| names.extend(env_names(&text, Scope::Env).names));
     }
     let by_name = names.iter().map(|name| (name.clone(), format!("{{{{env.{name}}}}}"))).collect();
-    let mut found = Collector::new(suite, inherited);
+    let mut found = Collector::new(suite, models, inherited);
     found.templates = Nunjucks::new(by_name);
     found.tests(plan);
     let content = found.content.clone();
     for url in std::mem::take(&mut found.asked) {
         let receives = found.variables([url.as_str()]).with(&content);
-        found.contact(Contact { what: "webhook assertion".to_owned(), url: bare(&url), receives });
+        found.contact(Contact {
+            what: "webhook assertion".to_owned(),
+            url: bare(&url),
+            receives,
+            files: Vec::new(),
+        });
     }
     for judge in std::mem::take(&mut found.judges) {
-        let receives = found.variables([judge.as_str()]).with(&content);
-        let judge = serde_json::from_str(&judge).unwrap_or_default();
-        let (url, keys) = address_of_model(&judge);
-        let mut receives = receives;
-        receives.names.extend(keys);
-        found.contact(Contact { what: "judge".to_owned(), url, receives });
+        found.model("judge", &serde_json::from_str(&judge).unwrap_or_default(), &content);
     }
     let mut used: BTreeSet<usize> =
         plan.cases.iter().map(|planned_case| planned_case.target).collect();
@@ -83,9 +93,10 @@ pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn new(suite: &'a Suite, inherited: &'a [&'a str]) -> Self {
+    pub(super) fn new(suite: &'a Suite, models: &'a Models<'a>, inherited: &'a [&'a str]) -> Self {
         Self {
             suite,
+            models,
             inherited,
             effects: Effects::default(),
             tests: Tests::default(),
@@ -110,7 +121,38 @@ impl<'a> Collector<'a> {
 
     /// Records what a target starts and contacts. `content` are the variables in what the tests send to it.
     pub(super) fn target(&mut self, target: &Target, content: &Variables) {
-        for reached in Reach::of(target, &self.suite.written_env, content, self.inherited) {
+        self.reached(Reach::of(target, &self.suite.written_env, content, self.inherited));
+    }
+
+    /// Records what a model starts, runs or contacts: a target of the suite by its name, a program, a service.
+    pub(super) fn model(&mut self, what: &str, model: &Value, content: &Variables) {
+        if ModelTask::are_keys_of(model) {
+            let by_task = ModelTask::ALL.iter().filter_map(|task| model.get(task.key()));
+            by_task.for_each(|model| self.model(what, model, content));
+            return;
+        }
+        let suite = self.suite;
+        let is_named = |target: &&Target| {
+            model.as_str().is_some_and(|name| target.name() == name || target.id == name)
+        };
+        let own = match suite.targets.iter().find(is_named) {
+            Some(_) => None,
+            None => (self.models.read)(model),
+        };
+        if let Some(target) = suite.targets.iter().find(is_named).or(own.as_ref()) {
+            let env = &suite.written_env;
+            let what = what.to_owned();
+            return self.reached(Reach::of_named(what, target, env, content, self.inherited));
+        }
+        let text = model.to_string();
+        let mut receives = self.variables([text.as_str()]).with(content);
+        let Address { url, variables, files } = address_of_model(model);
+        receives.names.extend(variables);
+        self.contact(Contact { what: what.to_owned(), url, receives, files });
+    }
+
+    fn reached(&mut self, found: Vec<Reached>) {
+        for reached in found {
             match reached {
                 Reached::Start(start) => self.start(start),
                 Reached::Contact(contact) => self.contact(contact),
@@ -195,6 +237,7 @@ impl<'a> Collector<'a> {
             prompts.extend(0..suite.tests.prompts.len());
             suite.tests.prompts.iter().for_each(|prompt| self.prompt(prompt));
         }
+        let default = self.judge();
         for planned_case in &plan.cases {
             let prompt = &suite.tests.prompts[planned_case.prompt];
             if prompts.insert(planned_case.prompt) {
@@ -204,6 +247,14 @@ impl<'a> Collector<'a> {
             let is_new = tests.insert(planned_case.test);
             if is_new {
                 self.test(&case.test);
+                // Code may make the question, but not its judge.
+                for asked in case.test.models() {
+                    let judge = asked.model.ok().and_then(|named| match named {
+                        Some(named) => Some(named.value),
+                        None => default.clone(),
+                    });
+                    self.judges.extend(judge.map(|judge| judge.to_string()));
+                }
             }
             self.asserts(&case.test, planned_case, case.vars(), is_new);
         }
@@ -294,8 +345,11 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// `judge` of the suite.
+    /// The judge of the command line, else that of the suite.
     fn judge(&self) -> Option<Value> {
+        if self.models.judge.is_some() {
+            return self.models.judge.clone();
+        }
         let named = self.suite.documents.iter().rev().find_map(|document| document.get("judge"))?;
         let judge = named.to_json();
         Some(judge.get("provider").cloned().unwrap_or(judge))

@@ -47,7 +47,7 @@ pub use options::MODEL_KEYS;
 pub use prompt::{Prompt, PromptBody};
 pub use reader::Reader;
 pub use schema::schema;
-pub(crate) use targets::address_of_model;
+pub(crate) use targets::{Address, address_of_model};
 pub use targets::{
     BUILT_IN, CodeKind, CodeTarget, ConfigSchema, EchoKind, EchoTarget, Entry, ExecKind,
     ExecTarget, HttpKind, HttpTarget, Kinds, MCP, McpKind, ModelKind, ModelTarget, TargetKind,

@@ -44,8 +44,18 @@ impl<'a> Reach<'a> {
         content: &'a Variables,
         inherited: &'a [&'a str],
     ) -> Vec<Reached> {
+        Self::of_named(format!("target `{}`", target.name()), target, env, content, inherited)
+    }
+
+    /// The same under another name: a target can also be a judge.
+    pub fn of_named(
+        what: String,
+        target: &'a Target,
+        env: &'a BTreeMap<String, String>,
+        content: &'a Variables,
+        inherited: &'a [&'a str],
+    ) -> Vec<Reached> {
         let defined = Defined(vec![&target.env, env]);
-        let what = format!("target `{}`", target.name());
         let mut reach = Self { what, content, inherited, defined, found: Vec::new() };
         target.settings.reach(&mut reach);
         if let Some(code) = &target.transform {

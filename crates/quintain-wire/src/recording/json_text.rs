@@ -18,13 +18,15 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
+    /// The number of objects and arrays around it.
+    pub(super) depth: usize,
     pub(super) place: Range<usize>,
 }
 
 /// The keys, strings and numbers of a valid JSON text, in order.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
     let bytes = text.as_bytes();
-    let mut at = 0;
+    let (mut at, mut depth) = (0, 0_usize);
     std::iter::from_fn(move || {
         while let Some(&byte) = bytes.get(at) {
             let start = at;
@@ -33,13 +35,21 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
                     at = end_of_string(bytes, start);
                     let next = bytes[at..].iter().find(|byte| !byte.is_ascii_whitespace());
                     let kind = if next == Some(&b':') { Kind::Key } else { Kind::Text };
-                    return Some(Token { kind, place: start..at });
+                    return Some(Token { kind, depth, place: start..at });
                 }
                 b'-' | b'0'..=b'9' => {
                     let part =
                         |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
                     at += bytes[start..].iter().take_while(|byte| part(byte)).count();
-                    return Some(Token { kind: Kind::Number, place: start..at });
+                    return Some(Token { kind: Kind::Number, depth, place: start..at });
+                }
+                b'[' | b'{' => {
+                    depth += 1;
+                    at += 1;
+                }
+                b']' | b'}' => {
+                    depth = depth.saturating_sub(1);
+                    at += 1;
                 }
                 _ => at += 1,
             }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use http::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::json_text::{self, Kind, decoded, quoted};
+use super::json_text::{self, Kind, Token, decoded, quoted};
 use crate::redact::{MASK, Redactor};
 
 /// Maximum number of secrets that are learned from traffic: a peer could send any number of them.
@@ -29,6 +29,16 @@ pub trait SecretRules: Send + Sync {
 
     /// The secrets in a value of this name in a JSON object.
     fn of_member(&self, name: &str, value: &str) -> Vec<SecretString>;
+
+    /// Whether everything in an object or array of this name can be a secret.
+    fn is_container(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// The secrets in a value of this name somewhere in such an object or array. The name is empty in an array.
+    fn of_contained(&self, _name: &str, _value: &str) -> Vec<SecretString> {
+        Vec::new()
+    }
 
     /// The secrets in a header, or in a value of a query.
     fn of_header(&self, name: &str, value: &str) -> Vec<SecretString>;
@@ -82,16 +92,15 @@ impl Masking {
             return Cow::Borrowed(text);
         }
         let mut edits = Vec::new();
-        let mut name = Cow::Borrowed("");
+        let mut members = Members::default();
         for token in json_text::tokens(text) {
-            let written = &text[token.place.clone()];
-            let plain = decoded(written);
-            let is_named = token.kind != Kind::Key && self.learn_member(&name, &plain);
-            let masked = if is_named { Cow::Borrowed(MASK) } else { self.text(&plain) };
+            let plain = decoded(&text[token.place.clone()]);
+            let secrets = members.secrets(&token, &plain, &*self.rules);
+            self.learn_values(&secrets);
+            let masked = if secrets.is_empty() { self.text(&plain) } else { Cow::Borrowed(MASK) };
             if masked != plain {
                 edits.push((token.place, quoted(&masked)));
             }
-            name = if token.kind == Kind::Key { plain } else { Cow::Borrowed("") };
         }
         if edits.is_empty() { Cow::Borrowed(text) } else { json_text::edited(text, &edits).into() }
     }
@@ -99,10 +108,10 @@ impl Masking {
     /// Whether a JSON text may contain a secret. Searches many strings at once, because most frames contain none.
     fn is_suspicious(&self, text: &str) -> bool {
         let mut joined = String::new();
-        let mut name = Cow::Borrowed("");
+        let mut members = Members::default();
         for token in json_text::tokens(text) {
             let plain = decoded(&text[token.place.clone()]);
-            if token.kind != Kind::Key && !self.rules.of_member(&name, &plain).is_empty() {
+            if !members.secrets(&token, &plain, &*self.rules).is_empty() {
                 return true;
             }
             if plain.len() > PIECE {
@@ -119,7 +128,6 @@ impl Masking {
                 }
                 joined.clear();
             }
-            name = if token.kind == Kind::Key { plain } else { Cow::Borrowed("") };
         }
         self.contains_secret(&joined)
     }
@@ -128,17 +136,15 @@ impl Masking {
         matches!(self.redactor.text(text), Cow::Owned(_)) || !self.rules.find(text).is_empty()
     }
 
-    /// Whether the value of a member is a secret. The same value is masked elsewhere from now on, unless it is a word.
-    fn learn_member(&self, name: &str, value: &str) -> bool {
-        let secrets = self.rules.of_member(name, value);
-        for secret in &secrets {
+    /// Masks the values of members elsewhere from now on, unless they are words.
+    fn learn_values(&self, secrets: &[SecretString]) {
+        for secret in secrets {
             let text = secret.expose_secret();
             let is_word = text.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == ' ');
             if text.len() >= SHORTEST_LEARNED && !is_word {
                 self.learn(secret);
             }
         }
-        !secrets.is_empty()
     }
 
     fn learn(&self, secret: &SecretString) {
@@ -187,6 +193,44 @@ impl Masking {
     }
 }
 
+/// Where a walk through the tokens of a JSON text is.
+#[derive(Default)]
+struct Members {
+    /// The key whose value comes next.
+    name: String,
+    /// The depth of the key of the outermost object or array that can contain secrets.
+    container: Option<usize>,
+}
+
+impl Members {
+    /// The secrets of the next token, by its name and the names around it.
+    fn secrets(
+        &mut self,
+        token: &Token,
+        plain: &str,
+        rules: &dyn SecretRules,
+    ) -> Vec<SecretString> {
+        if self.container.is_some_and(|depth| token.depth < depth) {
+            self.container = None;
+        }
+        if token.kind == Kind::Key {
+            if self.container.is_none_or(|depth| token.depth <= depth) {
+                self.container = rules.is_container(plain).then_some(token.depth);
+            }
+            plain.clone_into(&mut self.name);
+            return Vec::new();
+        }
+        let name = std::mem::take(&mut self.name);
+        let own = rules.of_member(&name, plain);
+        match self.container {
+            Some(depth) if own.is_empty() && token.depth > depth => {
+                rules.of_contained(&name, plain)
+            }
+            _ => own,
+        }
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -203,6 +247,14 @@ pub(super) mod tests {
 
         fn of_member(&self, name: &str, value: &str) -> Vec<SecretString> {
             if name == "password" { vec![value.into()] } else { Vec::new() }
+        }
+
+        fn is_container(&self, name: &str) -> bool {
+            name == "secrets"
+        }
+
+        fn of_contained(&self, _: &str, value: &str) -> Vec<SecretString> {
+            if value.starts_with("hid") { vec![value.into()] } else { Vec::new() }
         }
 
         fn of_header(&self, name: &str, value: &str) -> Vec<SecretString> {
@@ -234,6 +286,27 @@ pub(super) mod tests {
             ),
         ] {
             assert_eq!(masking.json(text), expected);
+        }
+    }
+
+    #[test]
+    fn an_object_of_secrets_ends_where_it_ends() {
+        for (text, expected) in [
+            (
+                r#"{"secrets":{"a":{"b":"hid1"}},"c":"hid2"}"#,
+                r#"{"secrets":{"a":{"b":"***"}},"c":"hid2"}"#,
+            ),
+            (
+                r#"{"secrets":["x","hid1",["hid2"]],"c":["hid3"]}"#,
+                r#"{"secrets":["x","***",["***"]],"c":["hid3"]}"#,
+            ),
+            (r#"[{"secrets":{}},"hid1",{"a":"hid2"}]"#, r#"[{"secrets":{}},"hid1",{"a":"hid2"}]"#),
+            (
+                r#"{"secrets":{"secrets":"x","a":"hid1"},"b":{"a":"hid2"}}"#,
+                r#"{"secrets":{"secrets":"x","a":"***"},"b":{"a":"hid2"}}"#,
+            ),
+        ] {
+            assert_eq!(masking().json(text), expected);
         }
     }
 

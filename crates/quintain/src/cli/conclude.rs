@@ -40,7 +40,8 @@ pub(super) fn conclude(
     if !outcome.unreachable.is_empty() || summary.missing > 0 {
         return Exit::Unreachable;
     }
-    if !written {
+    // A run that is not in the store is missing like a report.
+    if !written || outcome.store_error.is_some() {
         return Exit::Usage;
     }
     let total = summary.total().max(1) as f64;

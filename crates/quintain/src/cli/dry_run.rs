@@ -97,8 +97,12 @@ impl DryRun<'_> {
         paths.shorten(&mut self.effects);
         let record = app.files.take();
         let mut read: Vec<String> = record.read().map(|path| paths.short(path)).collect();
+        // The run reads these files, a dry run does not.
+        let keys = self.effects.contact.iter().flat_map(|contact| &contact.files);
+        read.extend(keys.map(|file| paths.short(Path::new(file))));
         // What is below the working directory comes first, wherever that directory is.
         read.sort_by_cached_key(|path| (Path::new(path).is_absolute(), path.clone()));
+        read.dedup();
         let outputs = self.outputs.iter().map(|path| ("report", paths.short(path)));
         let store = app.context.state_dir().filter(|_| !self.no_write);
         let store = store.map(|folder| folder.join("runs.db").display().to_string());
@@ -146,8 +150,10 @@ impl Paths<'_> {
         let starts = effects.start.iter_mut().filter_map(|start| start.cwd.as_mut());
         let runs = effects.run.iter_mut().filter_map(|run| run.file.as_mut());
         let writes = effects.write.iter_mut().map(|write| &mut write.file);
+        let keys = effects.contact.iter_mut().flat_map(|contact| &mut contact.files);
         for path in starts
             .chain(runs)
+            .chain(keys)
             .chain(writes)
             .chain(effects.tests.iter_mut().flat_map(|tests| &mut tests.made_by))
         {
@@ -172,6 +178,8 @@ impl Page<'_> {
         let contacts = effects.contact.iter().map(|contact| {
             let mut lines = vec![contact.url.clone(), contact.what.clone()];
             lines.extend(receives(&contact.receives));
+            let files = contact.files.iter().map(|file| format!("receives the content of {file}"));
+            lines.extend(files);
             lines
         });
         self.section("contact", &contacts.collect::<Vec<_>>());

@@ -145,6 +145,7 @@ pub(super) struct Grading<'a> {
 
 impl Grading<'_> {
     pub(super) async fn run(self, app: &App) -> Result<Exit, CliError> {
+        trace_args::record_inputs(&self.work.inputs, app);
         let request = RunRequest {
             stored: self.stored,
             ..job::request("grade", Work::Grade(Box::new(self.work)), app)
@@ -154,8 +155,9 @@ impl Grading<'_> {
             Err(refusal) => return Ok(job::refused(&refusal, app).1),
         };
         let usage = |what: String| cli_error(what, None);
-        let saved = self.save_traces.map(|path| SavedTraces::create(path, app)).transpose();
-        let mut saved = saved.map_err(usage)?;
+        let more = [self.save_traces, self.annotate, self.models.judge_record.as_deref()];
+        self.show.check(None, &more, app)?;
+        let mut saved = self.save_traces.map(|path| SavedTraces::create(path, app)).transpose()?;
         let labels = self.annotate.map(|path| Annotation::open(path, app)).transpose();
         let mut labels = labels.map_err(usage)?;
         let mut judge_record = self.models.record(app)?;

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::model_args::ModelArgs;
 use super::suite::{CliError, cli_error};
 use super::trace_args::{self, TraceArgs};
-use super::{App, job};
+use super::{App, job, output_files};
 use crate::console::counted;
 use crate::exit::Exit;
 
@@ -77,8 +77,14 @@ async fn compare(args: &Args, app: &App) -> Result<Exit, CliError> {
         Ok(prepared) => prepared,
         Err(refusal) => return Ok(job::refused(&refusal, app).1),
     };
+    let named = args.output.iter().chain(&args.calibrate).chain(&args.models.judge_record);
+    output_files::check(named.map(PathBuf::as_path), app)?;
+    let mut judge_record = args.models.record(app)?;
     app.start_logging(false, false);
     let outcome = job::follow(prepared, app, |event| {
+        if let Some(record) = &mut judge_record {
+            record.event(event);
+        }
         let Event::Case(case) = &**event else { return };
         match &case.graded {
             Some(graded) => evaluator.add(graded.label_id(), &graded.metrics),
@@ -111,16 +117,14 @@ async fn compare(args: &Args, app: &App) -> Result<Exit, CliError> {
     }
     for path in &args.output {
         let text = format!("{:#}\n", json!(evaluator.finish()));
-        let full = app.context.cwd.join(path);
-        let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.and_then(|()| std::fs::write(&full, text)).map_err(|error| {
-            cli_error(format!("cannot write `{}`: {error}", path.display()), None)
-        })?;
+        output_files::write(path, &text, app)?;
         app.console.note(&format!("wrote {}", path.display()));
     }
+    let written = judge_record.is_none_or(|record| record.finish(&app.console));
     Ok(match evaluator.names() {
         [] => Exit::Nothing,
         _ if is_incomplete => Exit::Unreachable,
+        _ if !written => Exit::Usage,
         _ => Exit::Passed,
     })
 }
@@ -131,17 +135,17 @@ fn write_calibration(evaluator: &MetaEvaluator, file: &Path, app: &App) -> Resul
     for (metric, error) in errors {
         app.console.warn(&format!("{metric} is not calibrated: {error}"));
     }
-    let written = std::fs::write(app.context.cwd.join(file), calibration.text());
-    let shown = file.display();
-    written.map_err(|error| cli_error(format!("cannot write `{shown}`: {error}"), None))?;
-    app.console.note(&format!("wrote {shown}"));
+    output_files::write(file, &calibration.text(), app)?;
+    app.console.note(&format!("wrote {}", file.display()));
     Ok(())
 }
 
 impl Args {
     fn labelled(&self, app: &App) -> Result<MetaEvaluator, CliError> {
         let shown = self.labels.display();
-        let file = File::open(app.context.cwd.join(&self.labels));
+        let full = app.context.cwd.join(&self.labels);
+        app.files.looked_at(&full);
+        let file = File::open(full);
         let file =
             file.map_err(|error| cli_error(format!("cannot read `{shown}`: {error}"), None))?;
         let (labels, errors) = read_labels(BufReader::new(file));
@@ -157,6 +161,7 @@ impl Args {
     fn work(&self, app: &App) -> Result<GradeWork, CliError> {
         let mut work =
             self.read.work(vec![trace_args::input(&self.traces)], self.read.metrics.iter(), app)?;
+        trace_args::record_inputs(&work.inputs, app);
         if work.metrics.is_empty() {
             work.metrics.extend(DEFAULT.map(trace_args::metric));
         }

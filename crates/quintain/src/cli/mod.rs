@@ -26,6 +26,7 @@ mod list;
 mod login;
 mod meta_eval;
 mod model_args;
+mod output_files;
 mod own_file;
 mod record;
 mod recording_files;

@@ -10,8 +10,8 @@ use quintain_evidence::question::Question;
 use quintain_suite::suite::Files as _;
 use serde_json::Value;
 
-use super::App;
 use super::suite::{CliError, cli_error};
+use super::{App, output_files};
 use crate::console::Console;
 
 /// Language models
@@ -101,7 +101,7 @@ impl JudgeRecord {
             let help = "choose another name, or remove the file".to_owned();
             return Err(cli_error(what, Some(help)));
         }
-        let file = File::create(full).map_err(failed)?;
+        let file = output_files::create(path, app)?;
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), failed: None })
     }
 

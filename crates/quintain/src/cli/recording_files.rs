@@ -32,6 +32,11 @@ impl RecordingFiles {
         self.record().read.entry(path.to_owned()).or_insert_with(|| stamp(path));
     }
 
+    /// The files that were read, or will be.
+    pub(super) fn inputs(&self) -> Vec<PathBuf> {
+        self.record().read.keys().cloned().collect()
+    }
+
     /// Records a file that the run writes.
     pub(super) fn wrote(&self, path: &Path) {
         self.record().written.insert(path.to_owned());

@@ -103,6 +103,7 @@ async fn again(args: &Args, resumed_run: ResumedRun, app: &App) -> Result<Exit, 
         Ok(prepared) => prepared,
         Err(refusal) => return Ok(job::refused(&refusal, app).1),
     };
+    args.show.check(prepared.suite(), &[args.models.judge_record.as_deref()], app)?;
     let mut feed = args.show.open(prepared.suite(), app)?;
     let mut judge_record = args.models.record(app)?;
     app.start_logging(false, false);

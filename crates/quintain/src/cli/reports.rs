@@ -13,8 +13,8 @@ use quintain_suite::suite::Output;
 use quintain_wire::redact::Redactor;
 
 use super::App;
-use super::own_file;
 use super::suite::{self, CliError, LoadedSuite, cli_error};
+use super::{output_files, own_file};
 use crate::cli::kinds::rule_docs;
 use crate::console::Console;
 
@@ -61,6 +61,25 @@ impl Show {
         self.json || (!self.no_table && !app.quiet)
     }
 
+    /// Refuses reports without a known format, and outputs that are inputs or each other, before the first file is
+    /// overwritten. `more` are the outputs of the command that are not reports.
+    pub(in crate::cli) fn check(
+        &self,
+        suite: Option<&LoadedSuite>,
+        more: &[Option<&Path>],
+        app: &App,
+    ) -> Result<(), CliError> {
+        for path in &self.output {
+            reporter(path).map_err(|what| cli_error(what, None))?;
+        }
+        let of_suite = suite.filter(|_| self.output.is_empty());
+        let of_suite = of_suite.into_iter().flat_map(|opened| &opened.suite.tests.outputs);
+        let of_suite: Vec<PathBuf> = of_suite.map(|output| output.file.full()).collect();
+        let named = self.output.iter().map(PathBuf::as_path);
+        let more = more.iter().copied().flatten();
+        output_files::check(named.chain(of_suite.iter().map(PathBuf::as_path)).chain(more), app)
+    }
+
     /// Opens all reports; those of the suite only if the command line names none.
     pub(in crate::cli) fn open(
         &self,
@@ -68,12 +87,9 @@ impl Show {
         app: &App,
     ) -> Result<Feed, CliError> {
         let mut feed = Feed::new(app);
-        // Check all suffixes before the first file is truncated.
+        self.check(suite, &[], app)?;
         for path in &self.output {
-            reporter(path).map_err(|what| cli_error(what, None))?;
-        }
-        for path in &self.output {
-            feed.file(path, app).map_err(|what| cli_error(what, None))?;
+            feed.file(path, app)?;
         }
         if let (true, Some(opened)) = (self.output.is_empty(), suite) {
             for output in &opened.suite.tests.outputs {
@@ -110,13 +126,10 @@ impl Feed {
     }
 
     /// Opens a file that the user names, in any folder.
-    pub(in crate::cli) fn file(&mut self, path: &Path, app: &App) -> Result<(), String> {
-        let reporter = reporter(path)?;
-        let full = app.context.cwd.join(path);
-        app.files.wrote(&full);
-        let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
-        let file = made.and_then(|()| File::create(&full));
-        let file = file.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    pub(in crate::cli) fn file(&mut self, path: &Path, app: &App) -> Result<(), CliError> {
+        let reporter = reporter(path).map_err(|what| cli_error(what, None))?;
+        app.files.wrote(&app.context.cwd.join(path));
+        let file = output_files::create(path, app)?;
         self.add(path, reporter, file, app);
         Ok(())
     }

@@ -9,7 +9,8 @@ use quintain_evidence::result::{CaseResult, CaseStatus};
 use quintain_grade::readers::stored_run;
 use quintain_grade::writers::{self, Writer};
 
-use super::App;
+use super::suite::{CliError, cli_error};
+use super::{App, output_files};
 use crate::console::Console;
 
 /// The file, and what went wrong with it.
@@ -22,12 +23,12 @@ pub(super) struct SavedTraces {
 
 impl SavedTraces {
     /// Creates the file, or says why it cannot.
-    pub(super) fn create(path: &Path, app: &App) -> Result<Self, String> {
+    pub(super) fn create(path: &Path, app: &App) -> Result<Self, CliError> {
         let name = path.to_string_lossy();
         let format = if name.ends_with(".deepeval.jsonl") { "deepeval" } else { "native" };
-        let writer = writers::by_name(format).ok_or("there is no such format")?;
-        let file = File::create(app.context.cwd.join(path));
-        let file = file.map_err(|error| format!("cannot write `{name}`: {error}"))?;
+        let writer =
+            writers::by_name(format).ok_or_else(|| cli_error("there is no such format", None))?;
+        let file = output_files::create(path, app)?;
         Ok(Self { path: path.to_owned(), writer, out: BufWriter::new(file), failed: None })
     }
 

@@ -65,3 +65,12 @@ pub(super) fn input(file: &std::path::Path) -> TraceInput {
     let is_stdin = file.as_os_str() == "-";
     TraceInput::File(if is_stdin { PathBuf::from("/dev/stdin") } else { file.to_owned() })
 }
+
+/// Records the files with traces, which are read during the run, so that no output overwrites them.
+pub(super) fn record_inputs(inputs: &[TraceInput], app: &App) {
+    for input in inputs {
+        if let TraceInput::File(file) = input {
+            app.files.looked_at(&app.context.cwd.join(file));
+        }
+    }
+}

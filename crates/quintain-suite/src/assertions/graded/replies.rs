@@ -1,6 +1,6 @@
 //! The replies of judges. A judge that cannot answer ends the assertion with an error: it neither passes nor fails.
 
-use quintain_content::json_text;
+use quintain_content::json_text::{self, FoundObject};
 use quintain_content::text::short;
 use quintain_evidence::inquiry::Rounds;
 use quintain_evidence::model_reply::{ModelReply, NoReply};
@@ -9,6 +9,7 @@ use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use super::failure::error;
+use super::opinion::Opinion;
 use super::usage::Usage;
 
 /// Longest part of a reply in a message.
@@ -73,21 +74,32 @@ impl<'a> Replies<'a> {
         error(format!("the judge for `{}` returned no output", self.kind))
     }
 
-    /// The first JSON object in a reply. A judge that quotes a pass from what it judges may contradict it later: that is an
-    /// error, since the pass may not be its own.
+    /// The first JSON object in a reply. A pass that the judge contradicts later, or whose object the end of the reply cuts
+    /// off, is an error: the judge may only quote it from what it judges, or take it back. As in promptfoo, a fail is
+    /// final, and what follows an object without a verdict does not count.
     pub(super) fn object(&self, at: usize) -> Result<Value, Box<Verdict>> {
         let text = self.text(at)?;
         if let object @ Value::Object(_) = self.reply(at)?.output {
             return Ok(object);
         }
-        let objects = json_text::objects(&text);
-        let mut verdicts = objects.iter().filter_map(|object| object.get("pass"));
-        let first = verdicts.next();
-        let is_pass = first == Some(&Value::Bool(true));
-        if is_pass && verdicts.any(|other| Some(other) != first) {
-            return self.malformed("contains several verdicts", &text);
+        let objects = json_text::found_objects(&text);
+        let is_verdict = |found: &&FoundObject| {
+            found.value.get("pass").is_some() || found.value.get("score").is_some()
+        };
+        let opinion = |found: &FoundObject| {
+            let Opinion { pass, score, .. } = Opinion::read(&found.value, None);
+            (pass, score)
+        };
+        let mut verdicts = objects.iter().filter(is_verdict);
+        if let Some(first) = verdicts.next().filter(|first| opinion(first).0) {
+            if verdicts.any(|other| opinion(other) != opinion(first)) {
+                return self.malformed("contains several verdicts", &text);
+            }
+            if first.is_cut {
+                return self.malformed("ends before its verdict does", &text);
+            }
         }
-        let found = objects.into_iter().next().filter(Value::is_object);
+        let found = objects.into_iter().next().map(|found| found.value).filter(Value::is_object);
         found.map_or_else(|| self.malformed("contains no JSON object", &text), Ok)
     }
 

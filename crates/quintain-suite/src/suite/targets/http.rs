@@ -115,7 +115,7 @@ impl Settings for HttpTarget {
             Some(request) => host_of(request, self.use_https),
             None => bare(&self.url),
         };
-        reach.contact(Contact { what: reach.what.clone(), url, receives });
+        reach.contact(Contact { what: reach.what.clone(), url, receives, files: Vec::new() });
         for (code, what) in [
             (&self.transform_request, "transforms requests"),
             (&self.transform_response, "transforms responses"),

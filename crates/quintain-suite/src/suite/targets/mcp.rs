@@ -130,16 +130,16 @@ fn reach_server(server: &Server, shared: &Variables, reach: &mut Reach<'_>) {
         if let Grant::IdentityAssertion(provider) = &oauth.grant {
             let receives = reach.grant(&oauth.grant);
             let url = bare(&provider.token_url);
-            reach.contact(Contact { what: what.clone(), url, receives });
+            reach.contact(Contact { what: what.clone(), url, receives, files: Vec::new() });
         }
-        reach.contact(Contact { what, url, receives: reach.oauth(oauth) });
+        reach.contact(Contact { what, url, receives: reach.oauth(oauth), files: Vec::new() });
     }
     if matches!(auth, Auth::Stored) {
         let url = format!("the authorization server of the login for {}", bare(url));
         let what = format!("{what}: tokens");
-        reach.contact(Contact { what, url, receives: Variables::default() });
+        reach.contact(Contact { what, url, receives: Variables::default(), files: Vec::new() });
     }
-    reach.contact(Contact { what, url: bare(url), receives });
+    reach.contact(Contact { what, url: bare(url), receives, files: Vec::new() });
 }
 
 fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<McpTarget> {

@@ -20,7 +20,7 @@ pub use exec::{ExecKind, ExecTarget};
 pub use http::{HttpKind, HttpTarget};
 pub(super) use mcp::VERSIONS;
 pub use mcp::{META as MCP, McpKind};
-pub(crate) use models::address_of_model;
+pub(crate) use models::{Address, address_of_model};
 pub use models::{ModelKind, ModelTarget};
 
 use super::reader::Reader;

@@ -192,22 +192,29 @@ impl Settings for ModelTarget {
 
     fn reach(&self, reach: &mut Reach<'_>) {
         let model = json!({"id": self.id, "config": self.config});
-        let (url, keys) = address_of_model(&model);
+        let Address { url, variables, files } = address_of_model(&model);
         let config = Value::Object(self.config.clone()).to_string();
         let mut receives = reach.variables([config.as_str()], Scope::Env).with(reach.content);
-        receives.names.extend(keys);
+        receives.names.extend(variables);
         let what = reach.what.clone();
-        reach.contact(Contact { what, url, receives });
+        reach.contact(Contact { what, url, receives, files });
     }
 }
 
-/// Where a model is, as far as the suite says, and the variables that contain its key.
-pub(crate) fn address_of_model(model: &Value) -> (String, Vec<String>) {
+/// Where a model is, as far as the suite says, and what contains its key.
+pub(crate) struct Address {
+    pub(crate) url: String,
+    pub(crate) variables: Vec<String>,
+    pub(crate) files: Vec<String>,
+}
+
+pub(crate) fn address_of_model(model: &Value) -> Address {
     let config = model.get("config");
     let text = |name: &str| config.and_then(|config| config.get(name)).and_then(Value::as_str);
     let id = model.as_str().or_else(|| model.get("id")?.as_str()).unwrap_or("the model");
     let address = ADDRESSES.iter().find_map(|name| text(name)).unwrap_or(id);
-    (bare(address), text("apiKeyEnvar").map(str::to_owned).into_iter().collect())
+    let named = |option: &str| text(option).map(str::to_owned).into_iter().collect();
+    Address { url: bare(address), variables: named("apiKeyEnvar"), files: named("apiKeyFile") }
 }
 
 /// The secrets in the options of a model.

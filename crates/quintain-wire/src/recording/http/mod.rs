@@ -196,7 +196,10 @@ impl Proxy {
             self.forwarded(&head, body.clone(), rest, is_chunked)
         };
         let mut partner = partner.lock().await;
-        match partner.send(make).await {
+        let waiting = Waiting { capture: &self.capture, exchange };
+        let sent = partner.send(make).await;
+        waiting.is_over();
+        match sent {
             Ok(response) => Ok(self.passed_back(exchange, &head, response, delivery)),
             Err(error) => {
                 let status = StatusCode::BAD_GATEWAY;
@@ -357,6 +360,27 @@ impl Proxy {
         details.insert("message".to_owned(), what.into());
         self.capture.note("response of the recorder", details);
         error_response(status, request, PROXY_ERROR, what, None)
+    }
+}
+
+/// A request without a response so far. Dropped with it when the client closes the connection, which is noted.
+struct Waiting<'a> {
+    capture: &'a Capture,
+    exchange: u64,
+}
+
+impl Waiting<'_> {
+    fn is_over(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut details = Map::new();
+        details.insert("exchange".to_owned(), self.exchange.into());
+        details.insert("outcome".to_owned(), "closed by the client before a response".into());
+        self.capture.note("end of exchange", details);
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{Request, Response};
 use http_body_util::combinators::BoxBody;
 use hyper::body::Incoming;
@@ -32,6 +33,10 @@ pub(super) enum UpstreamError {
     Connect { origin: String, why: String },
     #[error("{origin} closed the connection without a response: {}", crate::net::chain(.why))]
     NoResponse { origin: String, why: hyper::Error },
+    #[error("{origin} sent an invalid response: {}", crate::net::chain(.why))]
+    Invalid { origin: String, why: hyper::Error },
+    #[error("{origin} sent a response with both `Content-Length` and `Transfer-Encoding`")]
+    TwoLengths { origin: String },
 }
 
 /// The server behind the proxy.
@@ -146,7 +151,7 @@ impl Partner {
             let idle = link.used.elapsed() >= IDLE;
             if link.is_open().await {
                 match link.sender.try_send_request(request()).await {
-                    Ok(response) => return Ok(self.keep(link, response)),
+                    Ok(response) => return self.keep(link, response),
                     Err(mut error) => {
                         let unsent = error.take_message().is_some();
                         let error = error.into_error();
@@ -160,19 +165,33 @@ impl Partner {
         }
         let mut link = self.upstream.connect().await?;
         match link.sender.send_request(request()).await {
-            Ok(response) => Ok(self.keep(link, response)),
+            Ok(response) => self.keep(link, response),
             Err(error) => Err(self.no_response(error)),
         }
     }
 
-    fn keep(&mut self, mut link: Link, response: Response<Incoming>) -> Response<Incoming> {
+    fn keep(
+        &mut self,
+        mut link: Link,
+        response: Response<Incoming>,
+    ) -> Result<Response<Incoming>, UpstreamError> {
+        // Nobody knows which of the two says where the response ends, so the connection is closed.
+        let has = |name| response.headers().contains_key(name);
+        if has(CONTENT_LENGTH) && has(TRANSFER_ENCODING) {
+            return Err(UpstreamError::TwoLengths { origin: self.upstream.origin.clone() });
+        }
         link.used = Instant::now();
         self.link = Some(link);
-        response
+        Ok(response)
     }
 
     fn no_response(&self, why: hyper::Error) -> UpstreamError {
-        UpstreamError::NoResponse { origin: self.upstream.origin.clone(), why }
+        let origin = self.upstream.origin.clone();
+        if why.is_parse() {
+            UpstreamError::Invalid { origin, why }
+        } else {
+            UpstreamError::NoResponse { origin, why }
+        }
     }
 }
 

@@ -12,6 +12,9 @@ use crate::recording::json_text::decoded;
 /// Longer lines are skipped; no recorder writes them.
 const MAX_LINE: u64 = 256 << 20;
 
+/// The version that recorders write into the first line.
+const VERSION: u64 = 1;
+
 /// A frame of a capture.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RecordedFrame {
@@ -43,6 +46,7 @@ pub(super) struct CaptureContent {
 /// Other programs may write other types under the keys that are not promised.
 #[derive(Deserialize)]
 struct Line<'a> {
+    quintain_capture: Option<Value>,
     t: Option<Value>,
     direction: Option<String>,
     transport: Option<Value>,
@@ -57,13 +61,19 @@ struct Line<'a> {
 }
 
 /// # Errors
-/// When the file cannot be read.
+/// When the file cannot be read, or has another version.
 pub(super) fn read(mut file: impl BufRead) -> io::Result<CaptureContent> {
     let mut content = CaptureContent::default();
     let mut part = 0;
     let mut bytes = Vec::new();
     for number in 1.. {
         bytes.clear();
+        if file.fill_buf()?.first() == Some(&0) {
+            content
+                .problems
+                .push(format!("line {number} is not text; nothing from there on is read"));
+            break;
+        }
         let length = file.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)?;
         if length == 0 {
             break;
@@ -78,6 +88,12 @@ pub(super) fn read(mut file: impl BufRead) -> io::Result<CaptureContent> {
             continue;
         }
         match serde_json::from_slice::<Line<'_>>(&bytes) {
+            Ok(Line { quintain_capture: Some(version), .. }) if version != VERSION => {
+                let what = format!(
+                    "it is a capture of version {version}, and this program reads version {VERSION}"
+                );
+                return Err(io::Error::other(what));
+            }
             Ok(line) => add(line, &mut part, &mut content),
             Err(_) if !is_whole => {}
             Err(error) => {
@@ -138,6 +154,16 @@ fn add(line: Line<'_>, part: &mut usize, content: &mut CaptureContent) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_version_is_refused_and_empty_blocks_end_the_file() {
+        let error = read(&b"{\"quintain_capture\":99,\"note\":\"start\"}\n"[..]).unwrap_err();
+        assert!(error.to_string().contains("version 99"), "{error}");
+        let frame = r#"{"quintain_capture":1,"direction":"client","frame":{}}"#;
+        let text = format!("{frame}\n{}\n{frame}\n", "\0".repeat(100));
+        let content = read(text.as_bytes()).unwrap();
+        assert_eq!((content.frames.len(), content.problems.len()), (1, 1));
+    }
 
     #[test]
     fn a_cut_last_line_is_ignored_and_a_broken_one_is_named() {

@@ -1,11 +1,12 @@
 //! `quintain eval --dry-run`: shows what a suite would do. It only reads the files: runs, starts and contacts nothing.
 
 use quintain_engine::jobs::Choices;
-use quintain_suite::effects::of_suite;
+use quintain_engine::read_model;
+use quintain_suite::effects::{Models, of_suite};
 use quintain_suite::plan::plan;
 use quintain_suite::suite::{Needed, Purpose};
 use quintain_wire::transport::stdio::INHERITED;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::Args;
 use super::run::{env_files, fresh};
@@ -43,9 +44,13 @@ fn read<'a>(args: &'a Args, app: &App) -> Result<DryRun<'a>, CliError> {
     let repeat = choices.repeat.or(suite.tests.options.repeat).unwrap_or(1);
     let plan = plan(suite, &selection, repeat).map_err(|error| usage(error.to_string()))?;
     let names: Vec<&str> = opened.files.iter().map(|file| file.name.as_str()).collect();
+    let folder =
+        opened.files.first().map_or_else(|| app.context.cwd.clone(), |file| file.base_dir.clone());
+    let judge = args.models.settings(app)?.judge;
+    let read = |model: &Value| read_model(model, folder.clone(), app.files.clone());
     Ok(DryRun {
         name: names.join(", "),
-        effects: of_suite(suite, &plan, INHERITED),
+        effects: of_suite(suite, &plan, &Models { judge, read: &read }, INHERITED),
         outputs: &args.show.output,
         no_write: args.no_write,
         json: args.show.json,

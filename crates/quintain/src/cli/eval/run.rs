@@ -82,11 +82,12 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Stopped> {
         Stopped { what, exit }
     })?;
     let opened = prepared.suite();
-    if let (true, Some(opened)) = (args.watch, opened) {
+    if let Some(opened) = opened {
         for program in programs(&opened.suite, &app.context.cwd) {
             app.files.looked_at(&program);
         }
     }
+    args.show.check(opened, &[args.models.judge_record.as_deref()], app).map_err(wrong)?;
     let mut feed = args.show.open(opened, app).map_err(wrong)?;
     let mut judge_record = args.models.record(app).map_err(wrong)?;
     let debug = |pick: fn(&McpTarget) -> Option<bool>| {

@@ -7,7 +7,7 @@ use quintain_engine::jobs::quoted;
 use quintain_engine::secrets::learn_launch;
 use quintain_evidence::connection::Launch;
 use quintain_scan::clients::{self, Config, EditError, Edited, Entry, EntryName, NewLaunch, edit};
-use quintain_source::closest;
+use quintain_source::{closest, visible};
 use secrecy::ExposeSecret as _;
 use url::Url;
 
@@ -31,12 +31,14 @@ pub(super) async fn run(client: &str, args: &Args, app: &App) -> Exit {
     let edited = match &plan.edited {
         Ok(edited) => edited,
         Err(why) => {
-            console.out(&format!("\nchange it to:\n{}", plan.by_hand));
+            console.out(&format!("\nchange it to:\n{}", visible(&plan.by_hand)));
             console.note(&format!("not written: {why}; edit {file} yourself"));
             return Exit::Passed;
         }
     };
-    console.out(&format!("\nnow:\n{}\n\nrecorded:\n{}", edited.before, edited.after));
+    // The file may come from somebody else, and what it shows is about to be agreed to.
+    let (before, after) = (visible(&edited.before), visible(&edited.after));
+    console.out(&format!("\nnow:\n{before}\n\nrecorded:\n{after}"));
     if let Some(advice) = &plan.advice {
         console.note(advice);
     }

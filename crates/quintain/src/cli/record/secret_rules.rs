@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use quintain_content::detect::{self, Confidence, Detector, Family};
 use quintain_content::secret::{
-    is_credential, is_secret, looks_random, names_a_secret, of_named, of_value,
+    in_queries, is_credential, is_secret, looks_random, names_a_secret, of_named, of_url, of_value,
 };
 use quintain_engine::secrets::learn;
 use quintain_wire::recording::SecretRules;
@@ -37,6 +37,17 @@ const ENDINGS: [&str; 14] = [
     "secretkey",
     "sessiontoken",
 ];
+/// Ends of names whose value is a credential where it looks random.
+const SESSIONS: [&str; 7] =
+    ["cookie", "cookies", "session", "sessionid", "sessid", "sid", "sessionkey"];
+/// Names of objects and arrays with credentials, besides the names of credentials.
+const CONTAINERS: [&str; 6] =
+    ["secrets", "passwords", "apikeys", "accesstokens", "cookies", "privatekeys"];
+/// Keys of schemas: a property can be named `password`.
+const SCHEMA_KEYS: [&str; 8] =
+    ["type", "format", "pattern", "title", "description", "$ref", "$schema", "$id"];
+/// Shorter values in such objects are words.
+const SHORTEST_CONTAINED: usize = 8;
 /// Headers that always contain credentials.
 const CREDENTIALS: [&str; 4] = ["authorization", "proxy-authorization", "cookie", "set-cookie"];
 /// Headers whose names only look like that.
@@ -58,15 +69,32 @@ impl SecretRules for DetectorRules {
         // The lowest confidence is for examples in documentation.
         let hits = hits.filter(|hit| hit.confidence > Confidence::Low);
         let whole = hits.map(|hit| hit.start..end_of_key(text, hit.start).unwrap_or(hit.end));
-        whole.chain(credentials_in_text(text)).collect()
+        whole.chain(credentials_in_text(text)).chain(in_queries(text)).collect()
     }
 
     fn of_member(&self, name: &str, value: &str) -> Vec<SecretString> {
-        if (is_credential(name) || ends_like_credential(name)) && is_secret(name, value) {
+        if is_secret_member(name, value) {
             of_value(value).into_iter().map(|secret| secret.value).collect()
         } else {
             Vec::new()
         }
+    }
+
+    fn is_container(&self, name: &str) -> bool {
+        is_credential(name)
+            || ends_like_credential(name)
+            || CONTAINERS.contains(&plain(name).as_str())
+    }
+
+    fn of_contained(&self, name: &str, value: &str) -> Vec<SecretString> {
+        if value.contains("://") {
+            return of_url(value).into_iter().map(|secret| secret.value).collect();
+        }
+        let is_of_schema = SCHEMA_KEYS.contains(&name);
+        if is_of_schema || !is_mixed(value) || !is_secret("secret", value) {
+            return Vec::new();
+        }
+        vec![value.into()]
     }
 
     fn of_header(&self, name: &str, value: &str) -> Vec<SecretString> {
@@ -120,9 +148,44 @@ fn credentials_in_text(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
+/// Whether a member is a credential by its name, as far as its value can be one.
+fn is_secret_member(name: &str, value: &str) -> bool {
+    if is_credential(name) || ends_like_credential(name) {
+        return is_secret(name, value);
+    }
+    let name = plain(name);
+    let ends_with = |names: &[&str]| names.iter().any(|ending| name.ends_with(ending));
+    if ends_with(&["pwd"]) {
+        // Also the working directory.
+        let is_word = value.bytes().all(|byte| byte.is_ascii_lowercase() || b"-_ ".contains(&byte));
+        return !is_word && is_secret("password", value);
+    }
+    ends_with(&SESSIONS) && (looks_random(value) || value.split(';').any(is_cookie_of_session))
+}
+
+/// Whether `name=value` of a cookie has a value that looks random.
+fn is_cookie_of_session(pair: &str) -> bool {
+    pair.split_once('=').is_some_and(|(_, value)| is_mixed(value))
+}
+
+/// Whether a value has letters and digits in one run that is as long as the shortest passwords.
+fn is_mixed(value: &str) -> bool {
+    !value.contains(char::is_whitespace)
+        && value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
+            run.len() >= SHORTEST_CONTAINED
+                && run.bytes().any(|byte| byte.is_ascii_digit())
+                && run.bytes().any(|byte| byte.is_ascii_alphabetic())
+        })
+}
+
+/// A name without case, dashes and underscores.
+fn plain(name: &str) -> String {
+    name.replace(['-', '_', '.'], "").to_ascii_lowercase()
+}
+
 /// Whether a name such as `x-api-key` or `dbPassword` ends with the name of a credential. `nextPageToken` does not.
 fn ends_like_credential(name: &str) -> bool {
-    let name = name.replace(['-', '_', '.'], "").to_ascii_lowercase();
+    let name = plain(name);
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
@@ -204,6 +267,44 @@ mod tests {
             "key",
         ] {
             assert!(rules.of_member(name, "abcdefgh12345678").is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn sessions_and_what_objects_of_credentials_contain_are_secrets_and_words_are_not() {
+        let rules = DetectorRules::default();
+        for (name, value) in [
+            ("pwd", "plainpw7788"),
+            ("cookie", "sid=Qx7f9Zk2mP4rT6; theme=dark"),
+            ("session", "Qx7f9Zk2mP4rT6Lw"),
+            ("sessionId", "f47ac10b-58cc-4372-a567-0e02b2c3d479"),
+        ] {
+            assert!(!rules.of_member(name, value).is_empty(), "{name}={value}");
+        }
+        for (name, value) in [
+            ("pwd", "/home/user/project"),
+            ("pwd", "project-folder"),
+            ("cookie", "chocolate"),
+            ("session", "morning"),
+            ("session", "3"),
+            ("side", "Qx7f9Zk2mP4rT6Lw"),
+        ] {
+            assert!(rules.of_member(name, value).is_empty(), "{name}={value}");
+        }
+        for name in ["secret", "credentials", "secrets", "auth", "api_keys"] {
+            assert!(rules.is_container(name), "{name}");
+        }
+        assert!(!rules.is_container("tokens") && !rules.is_container("arguments"));
+        assert!(!rules.of_contained("value", "deepSecret7788x").is_empty());
+        for (name, value) in [
+            ("type", "oauth2bearer1"),
+            ("value", "string"),
+            ("expires", "2026-11-18T20:51:15Z"),
+            ("text", "use 8characters1 or more"),
+            ("path", "/srv/keys2026a/server.pem"),
+            ("issuer", "https://auth2example1.org/tenant"),
+        ] {
+            assert!(rules.of_contained(name, value).is_empty(), "{name}={value}");
         }
     }
 

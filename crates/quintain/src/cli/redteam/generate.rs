@@ -21,9 +21,9 @@ use super::destructive::DestructiveArgs;
 use super::orders;
 use super::suite::{confines, with_canary};
 use super::writing::{self, comment, needs};
-use crate::cli::App;
 use crate::cli::redteam::run::failed_attack;
 use crate::cli::target::TargetArgs;
+use crate::cli::{App, output_files};
 use crate::exit::Exit;
 
 /// Default number of tests for each attack.
@@ -91,6 +91,10 @@ async fn attempt(args: &Args, app: &App) -> Result<Exit, Exit> {
     }
     let purpose = Purpose::Read(Needed::TargetAndIdentities(args.target.chosen()));
     let (chosen, world, opened) = args.target.resolve_attacked(purpose, app, args.json)?;
+    output_files::check([args.output.as_path()], app).map_err(|wrong| {
+        wrong.report(app);
+        Exit::Usage
+    })?;
     let suite = opened.as_ref().map(|opened| &opened.suite);
     let (target, name) = match (&chosen, suite) {
         (ChosenTarget::Mcp(target), _) => {

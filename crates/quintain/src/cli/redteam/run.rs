@@ -6,6 +6,7 @@ use quintain_engine::jobs::{
     ChosenTarget, OrderRequest, PreparedRun, RedteamWork, RunError, RunOutcome, Work,
     chosen_target, reproduced_by,
 };
+use quintain_engine::read_model;
 use quintain_engine::redteam::{AttackedTarget, RedteamError};
 use quintain_engine::store::{RunEnd, RunKind, RunState};
 use quintain_evidence::connection::McpTarget;
@@ -13,10 +14,10 @@ use quintain_evidence::finding::{Confidence, Severity};
 use quintain_redteam::orders::Orders;
 use quintain_redteam::suits::Receiver;
 use quintain_source::visible;
-use quintain_suite::effects::of_attack;
+use quintain_suite::effects::{Models, of_attack};
 use quintain_suite::suite::{Suite, Target};
 use quintain_wire::transport::stdio::INHERITED;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::budget::BudgetArgs;
 use super::destructive::DestructiveArgs;
@@ -156,15 +157,22 @@ async fn attempt(
         logged(|target| target.debug).unwrap_or(false),
         logged(|target| target.verbose).unwrap_or(false),
     );
+    args.show.check(None, &[args.models.judge_record.as_deref()], app).map_err(wrong)?;
     let mut feed = args.show.open(None, app).map_err(wrong)?;
+    let mut judge_record = args.models.record(app).map_err(wrong)?;
     let mut progress = Progress::new(&app.console, !args.no_progress_bar && !args.show.json);
     let outcome = job::follow(prepared, app, |event| {
+        if let Some(record) = &mut judge_record {
+            record.event(event);
+        }
         progress.event(event, || feed.event(event));
     })
     .await;
     let outcome =
         outcome.map_err(|error| (error.to_string(), failed(&error, target.as_ref(), app)))?;
-    Ok(judged(args, &outcome, feed.finish(&app.console), is_stored, fail_on, app))
+    let mut written = feed.finish(&app.console);
+    written &= judge_record.is_none_or(|record| record.finish(&app.console));
+    Ok(judged(args, &outcome, written, is_stored, fail_on, app))
 }
 
 /// Turns the result of a run into an exit code.
@@ -190,7 +198,7 @@ fn judged(
         app.console.err(&format!("interrupted; findings so far are reported{help}"));
         return Exit::Interrupted;
     }
-    if !written {
+    if !written || outcome.store_error.is_some() {
         return Exit::Usage;
     }
     let limit = args.fail_on.as_deref().and_then(Severity::find);
@@ -272,7 +280,18 @@ fn dry_run(args: &Args, app: &App) -> Exit {
     let name = name.unwrap_or("mcp");
     let none = Suite::default();
     let suite = opened.as_ref().map_or(&none, |opened| &opened.suite);
-    let effects = of_attack(name, servers, suite, &orders.carried(), INHERITED);
+    let folder = opened.as_ref().and_then(|opened| opened.files.first());
+    let folder = folder.map_or_else(|| app.context.cwd.clone(), |file| file.base_dir.clone());
+    let judge = match args.models.settings(app) {
+        Ok(settings) => settings.judge,
+        Err(wrong) => {
+            wrong.report(app);
+            return Exit::Usage;
+        }
+    };
+    let read = |model: &Value| read_model(model, folder.clone(), app.files.clone());
+    let models = Models { judge, read: &read };
+    let effects = of_attack(name, servers, suite, &orders.carried(), &models, INHERITED);
     let files = opened.iter().flat_map(|opened| &opened.files).map(|file| file.name.as_str());
     let files: Vec<&str> = files.collect();
     let name = if files.is_empty() { "this attack".to_owned() } else { files.join(", ") };

@@ -6,9 +6,10 @@ use quintain_engine::store::{Store, StoreError};
 use quintain_evidence::event::Event;
 use quintain_report::suffixes;
 
-use crate::cli::App;
 use crate::cli::reports::{Feed, output_help};
 use crate::cli::save_traces::SavedTraces;
+use crate::cli::suite::CliError;
+use crate::cli::{App, output_files};
 use crate::exit::Exit;
 
 /// Write reports of an earlier run, or its conversations as traces
@@ -30,20 +31,26 @@ pub(super) struct Args {
     traces: Option<PathBuf>,
 }
 
+impl Args {
+    /// Opens all files, unless one of them cannot be written.
+    fn open(&self, feed: &mut Feed, app: &App) -> Result<Option<SavedTraces>, CliError> {
+        let named = self.output.iter().chain(&self.traces);
+        output_files::check(named.map(PathBuf::as_path), app)?;
+        for path in &self.output {
+            feed.file(path, app)?;
+        }
+        self.traces.as_deref().map(|path| SavedTraces::create(path, app)).transpose()
+    }
+}
+
 pub(super) async fn run(args: &Args, store: &Store, app: &App) -> Result<Exit, StoreError> {
     let run = store.find(&args.run).await?;
     let mut feed = Feed::new(app);
-    for path in &args.output {
-        if let Err(why) = feed.file(path, app) {
-            app.console.error(&why, None);
-            return Ok(Exit::Usage);
-        }
-    }
-    let traces = args.traces.as_deref().map(|path| SavedTraces::create(path, app)).transpose();
-    let mut traces = match traces {
+    let opened = args.open(&mut feed, app);
+    let mut traces = match opened {
         Ok(traces) => traces,
-        Err(why) => {
-            app.console.error(&why, None);
+        Err(wrong) => {
+            wrong.report(app);
             return Ok(Exit::Usage);
         }
     };

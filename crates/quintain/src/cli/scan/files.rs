@@ -31,6 +31,12 @@ pub(super) struct Saved {
 }
 
 impl Found {
+    /// The files that were read.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let saved = self.saved.iter().map(|saved| &saved.path);
+        self.configs.iter().map(|config| &config.path).chain(saved)
+    }
+
     /// Whether a file has errors.
     pub(super) fn is_broken(&self) -> bool {
         self.configs.iter().any(|config| !config.problems.is_empty())

@@ -94,10 +94,9 @@ pub(super) fn configurations(app: &App) -> Vec<Config> {
 
 pub(super) async fn run(args: Args, app: &App) -> Exit {
     app.start_logging(false, false);
-    let outputs = match Outputs::open(&args.output, app) {
-        Ok(outputs) => outputs,
-        Err(why) => return refuse(&args, &why, None, app),
-    };
+    if let Err(why) = Outputs::check(&args.output) {
+        return refuse(&args, &why, None, app);
+    }
     let accepted = match args.baseline.as_deref().map(|file| baseline::read(file, app)) {
         Some(Ok(accepted)) => accepted,
         Some(Err(exit)) => return exit,
@@ -115,6 +114,19 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
                 whys.iter().for_each(|why| app.console.error(why, None));
                 return Exit::Usage;
             }
+        }
+    };
+    found.paths().chain(args.files.iter()).for_each(|path| {
+        app.files.looked_at(&app.context.cwd.join(path));
+    });
+    let outputs = match Outputs::open(&args.output, app) {
+        Ok(outputs) => outputs,
+        Err(wrong) => {
+            let what = wrong.report(app);
+            if args.json {
+                app.console.json(&serde_json::json!({"error": what}));
+            }
+            return Exit::Usage;
         }
     };
     let broken = found.is_broken();

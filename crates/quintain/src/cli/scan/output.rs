@@ -14,8 +14,9 @@ use serde_json::{Map, Value, json};
 
 use super::markdown;
 use super::sheet::{Line, Scan, State};
-use crate::cli::App;
 use crate::cli::kinds::rule_docs;
+use crate::cli::suite::{CliError, cli_error};
+use crate::cli::{App, output_files};
 
 /// Report files, opened before the scan starts.
 pub(super) struct Outputs(Vec<(PathBuf, Format, File)>);
@@ -50,21 +51,25 @@ pub(super) fn suffixes() -> impl Iterator<Item = &'static str> {
     Format::ENDS.iter().filter_map(|(ends, _)| ends.first().copied())
 }
 
+fn format_of(path: &Path) -> Result<Format, String> {
+    Format::of(path).ok_or_else(|| {
+        let known: Vec<&str> = suffixes().collect();
+        format!("unknown format of `{}`; use one of {}", path.display(), known.join(" "))
+    })
+}
+
 impl Outputs {
-    pub(super) fn open(paths: &[PathBuf], app: &App) -> Result<Self, String> {
+    /// Whether all names have a known suffix.
+    pub(super) fn check(paths: &[PathBuf]) -> Result<(), String> {
+        paths.iter().try_for_each(|path| format_of(path).map(drop))
+    }
+
+    /// Opens all files, unless one of them is also an input.
+    pub(super) fn open(paths: &[PathBuf], app: &App) -> Result<Self, CliError> {
+        output_files::check(paths.iter().map(PathBuf::as_path), app)?;
         let open = |path: &PathBuf| {
-            let Some(format) = Format::of(path) else {
-                let path = path.display();
-                let what = "unknown format of";
-                let known: Vec<&str> = suffixes().collect();
-                return Err(format!("{what} `{path}`; use one of {}", known.join(" ")));
-            };
-            let full = app.context.cwd.join(path);
-            let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
-            let file = made.and_then(|()| File::create(&full));
-            let file =
-                file.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
-            Ok((path.clone(), format, file))
+            let format = format_of(path).map_err(|what| cli_error(what, None))?;
+            Ok((path.clone(), format, output_files::create(path, app)?))
         };
         paths.iter().map(open).collect::<Result<_, _>>().map(Self)
     }

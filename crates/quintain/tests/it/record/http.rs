@@ -22,6 +22,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("record::http_retries_when_an_idle_connection_was_closed", idle),
         Trial::test("record::http_reports_an_unreachable_server_as_a_json_rpc_error", unreachable),
         Trial::test("record::http_refuses_other_hosts", other_hosts),
+        Trial::test("record::http_answers_for_a_response_that_is_not_valid", not_valid),
+        Trial::test("record::http_notes_a_request_that_the_client_gives_up", given_up),
         Trial::test("record::http_rewrites_only_the_origin_of_an_absolute_endpoint", endpoint),
         Trial::test("record::http_decodes_compressed_bodies_for_the_capture_only", compressed),
         Trial::test("record::http_captures_contain_no_secret", secrets),
@@ -228,6 +230,50 @@ fn unreachable() -> Result<(), Failed> {
     ensure(body["id"] == "x7", &body)?;
     let message = body["error"]["message"].as_str().unwrap_or_default();
     ensure(message.contains("cannot connect to http://127.0.0.1"), &body)
+}
+
+fn not_valid() -> Result<(), Failed> {
+    for (response, why) in [
+        (
+            &b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"[..],
+            "both `Content-Length` and `Transfer-Encoding`",
+        ),
+        (b"HTTP/1.1 200 OK\r\nX-A: \x1b[2J\r\nContent-Length: 2\r\n\r\n{}", "sent an invalid response"),
+        (b"HTTP/1.1 abc\r\nContent-Length: 2\r\n\r\n{}", "sent an invalid response"),
+    ] {
+        let server = Upstream::fixed(response)?;
+        let folder = folder()?;
+        let recorder = recorder(folder.path(), &format!("http://{}/mcp", server.address))?;
+        let (head, body) = post(&recorder.address, "/mcp", "", r#"{"id":1,"method":"ping"}"#)?;
+        ensure(head.starts_with("HTTP/1.1 502 ") && body.contains(why), (head, body))?;
+        let text = fs::read_to_string(folder.path().join("capture.jsonl"))?;
+        let noted = text.contains("response of the recorder") && text.contains(why);
+        ensure(noted && !text.contains("\"note\":\"response\""), text)?;
+    }
+    Ok(())
+}
+
+fn given_up() -> Result<(), Failed> {
+    let (asked, was_asked) = mpsc::channel();
+    let (end, ends) = mpsc::channel::<()>();
+    let (asked, ends) = (std::sync::Mutex::new(asked), std::sync::Mutex::new(ends));
+    let server = Upstream::start(move |_, _, _| {
+        let _ = asked.lock().map(|asked| asked.send(()));
+        let _ = ends.lock().map(|ends| ends.recv());
+        false
+    })?;
+    let folder = folder()?;
+    let recorder = recorder(folder.path(), &format!("http://{}/mcp", server.address))?;
+    let mut stream = recorder.connect()?;
+    let host = &recorder.address;
+    write!(stream, "POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Length: 2\r\n\r\n{{}}")?;
+    was_asked.recv_timeout(super::SOON)?;
+    drop(stream);
+    let file = folder.path().join("capture.jsonl");
+    let noted = || fs::read_to_string(&file).is_ok_and(|text| text.contains("end of exchange"));
+    wait_until("the end is noted", noted)?;
+    drop(end);
+    Ok(())
 }
 
 fn other_hosts() -> Result<(), Failed> {

@@ -14,6 +14,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("record::install_shows_and_writes_only_after_consent", consent),
         Trial::test("record::install_shows_files_that_it_cannot_edit", shown),
         Trial::test("record::install_explains_wrong_requests", wrong),
+        Trial::test("record::install_shows_control_characters_visibly", visible),
     ]
 }
 
@@ -65,6 +66,17 @@ fn shown() -> Result<(), Failed> {
     ensure(output.status.success() && text.contains("not written: TOML"), &text)?;
     ensure(text.contains("\"--\", \"x\", \"y\"]"), &text)?;
     ensure(fs::read_to_string(place.join(".codex/config.toml"))? == toml, "the file was changed")
+}
+
+fn visible() -> Result<(), Failed> {
+    let folder = folder()?;
+    let place = folder.path();
+    fs::create_dir_all(place.join(".cursor"))?;
+    let entry = "{\"mcpServers\": {\"a\": {\"command\": \"srv\\u001b[2J\u{202e}x\\u202e\", \"args\": []}}}";
+    fs::write(place.join(".cursor/mcp.json"), entry)?;
+    let (output, text) = install(place, &["cursor"])?;
+    ensure(output.status.success() && text.contains("recorded:"), &text)?;
+    ensure(!text.contains(['\u{202e}', '\u{1b}']), text)
 }
 
 fn wrong() -> Result<(), Failed> {

@@ -232,6 +232,9 @@ fn secrets() -> Result<(), Failed> {
          {{\"id\":2,\"method\":\"echo\",\"params\":{{\"text\":\"again hunter2-hunter2\",\"k\":\"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"}}}}\n\
          {{\"id\":3,\"method\":\"echo\",\"params\":{{\"key\":\"-----BEGIN PRIVATE KEY-----\\n5TVAM4By7Kq2mXz9Rw3tLp8s\\n7Yb2Kd9QwLs4\\n-----END PRIVATE KEY-----\"}}}}\n\
          {{\"id\":4,\"method\":\"echo\",\"params\":{{\"log\":\"curl -H 'Authorization: Bearer q7Zt4Kw2mX9pLr5sVb8nYc3dFg6h'\"}}}}\n\
+         {{\"id\":5,\"method\":\"echo\",\"params\":{{\"url\":\"https://h/x?a=1&token=sunshine99&sig=9f8e7d6c5b4a3928\",\"log\":\"GET /y?api_key=queryval12345 200\"}}}}\n\
+         {{\"id\":6,\"method\":\"echo\",\"params\":{{\"auth\":{{\"secret\":{{\"value\":\"deepSecret7788x\"}}}},\"secrets\":[\"x\",\"listSecret99aa\"]}}}}\n\
+         {{\"id\":7,\"method\":\"echo\",\"params\":{{\"pwd\":\"plainpw7788\",\"cookie\":\"sid=cookieVal7788x\",\"session\":\"s3ss10nQx7f9Zk2\",\"k\":\"AKIA4QX7ZLMN2PWR8TKD\",\"mode\":\"ordinary-word\"}}}}\n\
          plain text with {CANARY}\n"
     );
     let server = script("server.py").display().to_string();
@@ -243,12 +246,28 @@ fn secrets() -> Result<(), Failed> {
     let passed = String::from_utf8_lossy(&output.stdout);
     ensure(passed.contains(CANARY) && passed.contains("hunter2-hunter2"), "the wire was changed")?;
     let text = fs::read_to_string(folder.path().join("capture.jsonl"))?;
-    for secret in
-        [CANARY, &escaped, "9Qx7", "hunter2-hunter2", "ghp_16C7", "5TVAM4", "7Yb2Kd9Q", "q7Zt4Kw2"]
-    {
+    for secret in [
+        CANARY,
+        &escaped,
+        "9Qx7",
+        "hunter2-hunter2",
+        "ghp_16C7",
+        "5TVAM4",
+        "7Yb2Kd9Q",
+        "q7Zt4Kw2",
+        "sunshine99",
+        "9f8e7d6c",
+        "queryval12345",
+        "deepSecret7788x",
+        "listSecret99aa",
+        "plainpw7788",
+        "cookieVal7788x",
+        "s3ss10nQx7f9Zk2",
+        "AKIA4QX7",
+    ] {
         ensure(!text.contains(secret), (secret, &text))?;
     }
-    ensure(text.contains("***"), text)
+    ensure(text.contains("***") && text.contains("ordinary-word"), text)
 }
 
 fn long_lines() -> Result<(), Failed> {

@@ -89,7 +89,26 @@ pub(super) fn rows(bench: &Bench) -> Vec<Row> {
         row.sign = Sign::Hears(CANARY);
         rows.push(row);
     }
+    rows.push(key_file(bench));
     rows
+}
+
+/// The key of a model is sent to its address.
+fn key_file(bench: &Bench) -> Row {
+    let path = bench.path("secret/prompt.txt");
+    let config = json!({"apiBaseUrl": bench.peer.url("/v1"), "apiKeyFile": path});
+    Row {
+        key: "apiKeyFile",
+        list: List::Files,
+        suite: echo(json!({"targets": [{"id": "openai:chat:x", "config": config}]})),
+        asks: Some(format!("`{}", path.display())),
+        policy: Policy {
+            files: Access::Only(vec![bench.path("secret")]),
+            addresses: Access::Only(vec!["loopback".parse().unwrap()]),
+            ..Policy::nothing()
+        },
+        sign: Sign::Hears(CANARY),
+    }
 }
 
 fn file(name: &str) -> String {
