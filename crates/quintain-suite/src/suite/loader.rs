@@ -30,6 +30,8 @@ pub(super) struct Loader<'a> {
     pub(super) consent: Option<Consent>,
     /// Scripts that were not called because `consent` is missing.
     pub(super) not_called: Vec<NotCalled>,
+    /// Texts of tests are data: no references to files.
+    pub(super) is_literal: bool,
 }
 
 impl<'a> Loader<'a> {
@@ -52,6 +54,7 @@ impl<'a> Loader<'a> {
             mentions: Vec::new(),
             consent: None,
             not_called: Vec::new(),
+            is_literal: false,
         }
     }
 }
