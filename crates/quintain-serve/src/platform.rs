@@ -42,6 +42,10 @@ impl Platform {
     pub fn new(jobs: Jobs, store: Store, settings: Settings, allowances: Allowances) -> Self {
         let credentials = Credentials::new(jobs.world.state_dir.as_deref());
         let jobs = jobs.with_limit(allowances.concurrent_runs);
+        let mut allowances = allowances;
+        // Keys, tokens, the store and the audit log stay apart, also if the workspace contains their folder.
+        allowances.hidden.extend(jobs.world.state_dir.clone());
+        allowances.hidden.extend(store.path().parent().map(std::path::Path::to_owned));
         let (updates, active) = (Updates::default(), ActiveRuns::default());
         Self { settings, jobs, store, updates, allowances, credentials, active }
     }

@@ -30,7 +30,8 @@ impl ReadDemands for DemandReader<'_> {
         strictness: Severity,
         dx: &mut Diagnostics,
     ) -> Option<Box<dyn Demands>> {
-        let asserts = AssertReader { base_dir, files: self.files, strictness }.list(node, dx);
+        let asserts = AssertReader { base_dir, files: self.files, strictness, is_literal: false }
+            .list(node, dx);
         let mut is_decidable = true;
         for assert in &asserts {
             let Some(why) = needs(assert) else { continue };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::static_finding::SurfaceInspection;
@@ -77,6 +78,31 @@ impl Files for NoFiles {
     #[cfg(test)]
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
         crate::testing::INSPECTIONS
+    }
+}
+
+/// The files of a suite whose texts are data: none. What else is allowed is decided by the files of the run.
+pub(crate) struct LiteralFiles(pub(crate) Arc<dyn Files>);
+
+impl Files for LiteralFiles {
+    fn read(&self, _: &Path) -> std::io::Result<Vec<u8>> {
+        Err(std::io::Error::other("a literal suite refers to no files"))
+    }
+
+    fn matching(&self, _: &Path) -> std::io::Result<Vec<PathBuf>> {
+        Ok(Vec::new())
+    }
+
+    fn may_run(&self, language: Language) -> Result<(), String> {
+        self.0.may_run(language)
+    }
+
+    fn may_see(&self, variable: &str) -> Result<(), String> {
+        self.0.may_see(variable)
+    }
+
+    fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
+        self.0.inspections()
     }
 }
 

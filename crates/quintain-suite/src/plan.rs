@@ -118,7 +118,7 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Result<Plan, T
         suite,
         pairs: &pairs,
         repeat: repeat.max(1),
-        plain: switched_on(&suite.env, "PROMPTFOO_DISABLE_VAR_EXPANSION"),
+        plain: suite.is_literal || switched_on(&suite.env, "PROMPTFOO_DISABLE_VAR_EXPANSION"),
         host: suite.consent.map(|_| Host { env: suite.env.clone(), ..Host::default() }),
         cases: Vec::new(),
         test_idx: 0,

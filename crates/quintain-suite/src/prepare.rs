@@ -90,7 +90,7 @@ fn from_text(
     if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
         return Ok(Ok(payload));
     }
-    if !is_template(text) {
+    if templates.is_literal() || !is_template(text) {
         return Ok(quintain_evidence::tool_call::read(text));
     }
     // A template around a variable that is a call: `{{prompt}}`.
@@ -108,6 +108,9 @@ fn render(
     vars: &Map<String, Value>,
     templates: &Nunjucks,
 ) -> Result<String, RenderError> {
+    if templates.is_literal() {
+        return templates.render_prompt(text, vars);
+    }
     if switched_on(templates.env(), "PROMPTFOO_DISABLE_JSON_AUTOESCAPE") {
         return templates.render(text, vars).or_else(|_| templates.render_prompt(text, vars));
     }

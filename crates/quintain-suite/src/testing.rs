@@ -34,7 +34,12 @@ pub(crate) fn compile_with(yaml: &str, files: &dyn Files) -> (Vec<Assert>, Strin
     let mut dx = Diagnostics::new();
     let id = sources.add(SourceFile::new("suite.yaml", yaml));
     let node = read(&sources, id, &mut dx).expect("YAML");
-    let reader = AssertReader { base_dir: Path::new("/suite"), files, strictness: Severity::Error };
+    let reader = AssertReader {
+        base_dir: Path::new("/suite"),
+        files,
+        strictness: Severity::Error,
+        is_literal: false,
+    };
     let asserts = reader.list(&node, &mut dx);
     (asserts, Renderer::plain().render_all(&sources, &dx))
 }

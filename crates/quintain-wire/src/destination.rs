@@ -12,7 +12,8 @@ use url::{Host, Url};
 use crate::zone::{Zone, is_local};
 
 /// One entry of the list: `example.com`, `example.com:8443`, `*.example.com`, `192.0.2.1:80`, `[::1]:80`,
-/// `loopback` (every name and address of this machine's loopback), `loopback:8080` or `*:443`.
+/// `loopback` (every name and address of this machine's loopback), `loopback:8080`, `public` (every name that is not one of
+/// this machine, and every address of the internet) or `*:443`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Destination {
@@ -25,6 +26,7 @@ pub struct Destination {
 enum HostPattern {
     Any,
     Loopback,
+    Public,
     Address(IpAddr),
     Name(String),
     /// Every name that ends with a dot and this.
@@ -32,6 +34,25 @@ enum HostPattern {
 }
 
 impl Destination {
+    /// Every name and address of this machine's loopback.
+    pub fn loopback() -> Self {
+        Self { host: HostPattern::Loopback, port: None }
+    }
+
+    /// Every name that is not one of this machine, and every address of the internet.
+    pub fn public() -> Self {
+        Self { host: HostPattern::Public, port: None }
+    }
+
+    /// The host and port of a URL.
+    pub fn of(url: &Url) -> Option<Self> {
+        let host = match Asked::of(url.host()?.to_owned()) {
+            Asked::Address(address) => HostPattern::Address(address),
+            Asked::Name(name) => HostPattern::Name(name),
+        };
+        Some(Self { host, port: Some(url.port_or_known_default()?) })
+    }
+
     /// What both entries name.
     #[must_use]
     pub fn narrowed_by(&self, other: &Self) -> Option<Self> {
@@ -60,7 +81,7 @@ impl HostPattern {
                     || !matches!(self, Self::Name(_))
                         && Asked::Name(format!("x.{above}")).is_named_by(self)
             }
-            Self::Any | Self::Loopback => matches!(self, Self::Any) || self == other,
+            Self::Any | Self::Loopback | Self::Public => matches!(self, Self::Any) || self == other,
         }
     }
 }
@@ -132,7 +153,8 @@ impl Destinations {
         let is_own = is_local(name) && address.is_loopback();
         let asked = Asked::Address(address.to_canonical());
         let is_named = |one: &Destination| one.port.is_none() && asked.is_named_by(&one.host);
-        if Zone::of(address) > Zone::Link || is_own || list.iter().any(is_named) {
+        let is_near = Zone::of(address) <= Zone::Link || is_metadata_address(address);
+        if !is_near || is_own || list.iter().any(is_named) {
             return Ok(());
         }
         Err(NotAllowed::Resolved { name: name.to_owned(), address })
@@ -151,6 +173,30 @@ impl Destinations {
         });
         if named { Ok(()) } else { Err(NotAllowed::Address(shown)) }
     }
+}
+
+/// Whether a URL names this machine's local link or a metadata service of a cloud, which answer whoever reaches them.
+pub fn is_link_or_metadata(url: &Url) -> bool {
+    match url.host().map(|host| Asked::of(host.to_owned())) {
+        Some(Asked::Address(address)) => {
+            Zone::of(address) == Zone::Link
+                || address.is_unspecified()
+                || is_metadata_address(address)
+        }
+        Some(Asked::Name(name)) => is_metadata_name(&name),
+        None => false,
+    }
+}
+
+/// Metadata services that are not on the local link: of Alibaba Cloud, and of AWS over IPv6.
+const METADATA_ADDRESSES: [&str; 2] = ["100.100.100.200", "fd00:ec2::254"];
+
+fn is_metadata_address(address: IpAddr) -> bool {
+    METADATA_ADDRESSES.contains(&address.to_string().as_str())
+}
+
+fn is_metadata_name(name: &str) -> bool {
+    matches!(name, "metadata" | "instance-data" | "metadata.google.internal" | "metadata.goog")
 }
 
 /// The host of a request, normalised for comparison.
@@ -174,6 +220,8 @@ impl Asked {
             (HostPattern::Any, _) => true,
             (HostPattern::Loopback, Self::Address(address)) => address.is_loopback(),
             (HostPattern::Loopback, Self::Name(name)) => is_local(name),
+            (HostPattern::Public, Self::Address(address)) => Zone::of(*address) == Zone::Public,
+            (HostPattern::Public, Self::Name(name)) => !is_local(name) && !is_metadata_name(name),
             (HostPattern::Address(known), Self::Address(address)) => known == address,
             (HostPattern::Name(known), Self::Name(name)) => known == name,
             (HostPattern::Below(above), Self::Name(name)) => {
@@ -204,6 +252,7 @@ impl FromStr for Destination {
         let host = match host {
             "*" => HostPattern::Any,
             "loopback" => HostPattern::Loopback,
+            "public" => HostPattern::Public,
             _ => match host.strip_prefix("*.") {
                 Some(above) => match Host::parse(above).map_err(|_| bad())? {
                     Host::Domain(name) => HostPattern::Below(plain(&name)),
@@ -224,6 +273,7 @@ impl fmt::Display for Destination {
         match &self.host {
             HostPattern::Any => f.write_str("*"),
             HostPattern::Loopback => f.write_str("loopback"),
+            HostPattern::Public => f.write_str("public"),
             HostPattern::Address(IpAddr::V4(address)) => write!(f, "{address}"),
             HostPattern::Address(IpAddr::V6(address)) => write!(f, "[{address}]"),
             HostPattern::Name(name) => f.write_str(name),

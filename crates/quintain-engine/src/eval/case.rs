@@ -243,7 +243,7 @@ impl RunContext<'_> {
         match probe {
             Probe::Text(prompt) => {
                 let options = &test.options.raw;
-                let ask = Ask { prompt, vars, templates: &self.templates, options };
+                let ask = Ask { prompt, vars, templates: &self.target_templates, options };
                 let outside = &self.answer_sources.external_services;
                 let (exchange, response) = match &test.provider {
                     Some(named) => self.role_models.ask_named(named, &ask, outside).await?,

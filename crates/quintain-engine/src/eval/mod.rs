@@ -136,6 +136,7 @@ pub(crate) type Stop = watch::Receiver<bool>;
 struct RunContext<'a> {
     job: &'a EvalRun<'a>,
     templates: Nunjucks,
+    target_templates: Nunjucks,
     open_targets: OpenTargets<'a>,
     conversations: Conversations,
     rate_limit: RateLimit,
@@ -189,6 +190,7 @@ pub(crate) async fn execute(
         let run_context = RunContext {
             job,
             templates: job.suite.templates(),
+            target_templates: job.suite.target_templates(),
             open_targets,
             conversations: Conversations::of(job.suite),
             rate_limit: RateLimit::new(job.settings.rate),

@@ -40,6 +40,9 @@ pub struct Policy {
     pub addresses: Access<Destination>,
     /// Whether stored logins may be used.
     pub logins: bool,
+    /// Files and folders that may never be read or written, whatever `files` allows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<PathBuf>,
 }
 
 /// Something that a run asked for and that its policy does not allow.
@@ -102,6 +105,7 @@ impl Policy {
             interpreters: Access::Everything,
             addresses: Access::Everything,
             logins: true,
+            hidden: Vec::new(),
         }
     }
 
@@ -114,6 +118,7 @@ impl Policy {
             interpreters: Access::Only(Vec::new()),
             addresses: Access::Only(Vec::new()),
             logins: false,
+            hidden: Vec::new(),
         }
     }
 
@@ -122,15 +127,28 @@ impl Policy {
     /// # Errors
     /// When no entry is the file or a folder above it. The answer does not reveal whether the file exists.
     pub fn file(&self, path: &Path) -> Result<PathBuf, Denied> {
-        let Access::Only(list) = &self.files else { return Ok(path.to_owned()) };
         let denied = || Denied::File(path.to_owned());
+        let list = match &self.files {
+            Access::Everything if self.hidden.is_empty() => return Ok(path.to_owned()),
+            Access::Everything => &[][..],
+            Access::Only(list) => list,
+        };
         let real = real_path(path).ok_or_else(denied)?;
+        let is_in =
+            |folder: &PathBuf| real_path(folder).is_none_or(|folder| real.starts_with(folder));
+        if self.hidden.iter().any(is_in) {
+            return Err(denied());
+        }
         // An entry may name a file that does not exist yet.
         let is_above = |entry: &PathBuf| {
             let entry = real_path(entry).filter(|_| entry.is_absolute());
             entry.is_some_and(|entry| real.starts_with(entry))
         };
-        if list.iter().any(is_above) { Ok(real) } else { Err(denied()) }
+        if self.files.is_everything() || list.iter().any(is_above) {
+            Ok(real)
+        } else {
+            Err(denied())
+        }
     }
 
     /// Whether an environment variable may be read.

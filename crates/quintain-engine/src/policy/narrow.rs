@@ -20,6 +20,7 @@ impl Policy {
             interpreters: self.interpreters.narrowed_by(&other.interpreters, same),
             addresses: self.addresses.narrowed_by(&other.addresses, Destination::narrowed_by),
             logins: self.logins && other.logins,
+            hidden: [self.hidden.clone(), other.hidden.clone()].concat(),
         }
     }
 }

@@ -12,10 +12,15 @@ use crate::settings::{Settings, Transport};
 pub struct Allowances {
     /// The version of the program.
     pub version: String,
-    /// Targets that everybody may name, and that may be attacked off loopback with `confirm: true`.
+    /// Targets that everybody may name, and that may be attacked off loopback with `confirm: true`. An operator may also
+    /// name loopback.
     pub allow_targets: Vec<Destination>,
     /// Programs that an operator may start as targets.
     pub allow_commands: Access<String>,
+    /// Whether the host asks its user before a tool runs, as over stdio. A user may allow targets that are not listed.
+    pub asks_its_user: bool,
+    /// Folders whose files no run, tool or report reads or writes: the state of the server.
+    pub hidden: Vec<PathBuf>,
     /// The folder whose files an operator may name.
     pub workspace: PathBuf,
     /// Runs of all principals that execute concurrently.
@@ -46,6 +51,8 @@ impl Default for Allowances {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             allow_targets: Vec::new(),
             allow_commands: Access::Only(Vec::new()),
+            asks_its_user: true,
+            hidden: Vec::new(),
             workspace: PathBuf::new(),
             concurrent_runs: 8,
             operator_quota: Quota {
@@ -89,6 +96,14 @@ impl Allowances {
             (None, Transport::Http) => Access::Only(Vec::new()),
         };
         let version = settings.version.clone();
-        Ok(Self { version, allow_targets, allow_commands, workspace, ..Self::default() })
+        let asks_its_user = settings.transport == Transport::Stdio;
+        Ok(Self {
+            version,
+            allow_targets,
+            allow_commands,
+            asks_its_user,
+            workspace,
+            ..Self::default()
+        })
     }
 }

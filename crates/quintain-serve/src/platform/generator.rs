@@ -52,14 +52,36 @@ impl Generator {
         Some(self.connection("command")?.as_str()?.to_owned())
     }
 
+    /// The folder that its program starts in.
+    pub fn folder(&self) -> Option<std::path::PathBuf> {
+        Some(self.connection("cwd")?.as_str()?.into())
+    }
+
     /// The address that it contacts, as far as the user names one.
     pub fn url(&self) -> Option<String> {
+        self.urls().into_iter().next()
+    }
+
+    /// Every address that the user names; which of them is used depends on the provider.
+    pub fn urls(&self) -> Vec<String> {
         let in_parameters = ["apiBaseUrl", "base_url", "api_base"];
         let parameters = &self.body["parameters"];
-        let url = self
-            .connection("url")
-            .or_else(|| in_parameters.iter().find_map(|key| parameters.get(key)))?;
-        Some(url.as_str()?.to_owned())
+        let named = in_parameters.iter().filter_map(|key| parameters.get(key));
+        let named = self.connection("url").into_iter().chain(named);
+        named.filter_map(|url| Some(url.as_str()?.to_owned())).collect()
+    }
+
+    /// Whether it is a model at the address of its provider, which the caller did not choose.
+    pub fn is_at_provider(&self) -> bool {
+        const WORDS: [&str; 6] = ["url", "host", "endpoint", "base", "proxy", "request"];
+        let chooses = |key: &String| {
+            let key = key.to_ascii_lowercase();
+            WORDS.iter().any(|word| key.contains(word))
+        };
+        let parameters = self.body["parameters"].as_object();
+        let is_chosen = parameters.is_some_and(|all| all.keys().any(chooses));
+        let is_model = !matches!(self.provider_type(), "mcp" | "http" | "command");
+        is_model && !is_chosen && self.urls().is_empty()
     }
 
     /// Whether it is a fixture that contacts nothing.
@@ -74,15 +96,11 @@ impl Generator {
         if self.is_offline() || is_host || self.command().is_some() {
             return true;
         }
-        let Some(url) = self.url().and_then(|url| Url::parse(&url).ok()) else {
-            return self.provider_type() == "ollama";
-        };
-        match url.host() {
-            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
+        let urls = self.urls();
+        if urls.is_empty() {
+            return self.provider_type() == "ollama" && self.is_at_provider();
         }
+        urls.iter().all(|url| Url::parse(url).is_ok_and(|url| is_loopback(&url)))
     }
 
     /// Where it is, for people.
@@ -190,6 +208,16 @@ impl Generator {
             if word.contains(char::is_whitespace) { format!("\"{word}\"") } else { word }
         });
         format!("exec:{}", quoted.collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// Whether a URL names this machine.
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 

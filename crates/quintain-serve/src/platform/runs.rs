@@ -140,14 +140,24 @@ pub struct NewJob {
 
 impl Platform {
     /// A request of a principal, under its policy.
-    pub fn request(&self, principal: &Principal, work: Work, job: NewJob) -> RunRequest {
+    pub fn request(
+        &self,
+        principal: &Principal,
+        generators: &[&Generator],
+        work: Work,
+        job: NewJob,
+    ) -> RunRequest {
         let created = id::now();
+        let policy = match work {
+            Work::Redteam(_) | Work::Replay(_) => self.policy_of_attack(principal, generators),
+            _ => self.policy(principal, generators),
+        };
         RunRequest {
             id: id::new_id("run"),
             created,
             version: self.allowances.version.clone(),
             owner: principal.owner.clone(),
-            policy: self.policy(principal),
+            policy,
             stored: job.stored,
             description: job.description,
             tags: job.tags,

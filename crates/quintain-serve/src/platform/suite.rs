@@ -1,5 +1,6 @@
 //! Suites as JSON text, made of a generator, a data set and the settings of an orchestrator. Every run of the platform is
-//! described by one of these; nothing is run in another way.
+//! described by one of these; nothing is run in another way. The suites are literal: what callers and data sets contain is
+//! sent and compared as it is, whoever calls.
 
 use std::path::Path;
 
@@ -22,6 +23,7 @@ pub fn text(suite: &Value, folder: &Path) -> SuiteText {
 pub fn of_tests(generator: &Generator, tests: Vec<Value>) -> Value {
     json!({
         "description": format!("Tests of {}", generator.name),
+        "literal": true,
         "targets": [generator.target()],
         "prompts": ["{{prompt}}"],
         "tests": tests,
@@ -30,7 +32,7 @@ pub fn of_tests(generator: &Generator, tests: Vec<Value>) -> Value {
 
 /// A test that sends one text.
 pub fn test(generator: &Generator, text: &str, assert: Vec<Value>) -> Value {
-    let mut test = json!({"vars": {"prompt": literal(&composed(generator, text, None, &[]))}});
+    let mut test = json!({"vars": {"prompt": composed(generator, text, None, &[])}});
     if !assert.is_empty() {
         test["assert"] = json!(assert);
     }
@@ -57,7 +59,7 @@ pub fn test_of_entry(
         })
         .collect();
     let prompt = composed(generator, value, entry.system_prompt.as_deref(), &turns);
-    let mut test = json!({"vars": {"prompt": literal(&prompt)}, "metadata": {"entry": entry.id}});
+    let mut test = json!({"vars": {"prompt": prompt}, "metadata": {"entry": entry.id}});
     if let Some(what) = entry.metadata.get("description").and_then(Value::as_str) {
         test["description"] = json!(what);
     }
@@ -76,7 +78,7 @@ fn demands(entry: &Entry) -> Vec<Value> {
     }
     let marks = entry.canary.iter().chain(&entry.success_marks);
     let mut demands: Vec<Value> =
-        marks.map(|mark| json!({"type": "not-icontains", "value": literal(mark)})).collect();
+        marks.map(|mark| json!({"type": "not-icontains", "value": mark})).collect();
     if !entry.answers.is_empty() {
         demands.push(json!({"type": "icontains-any", "value": entry.answers}));
     }
@@ -115,15 +117,6 @@ fn composed(
     json!(messages).to_string()
 }
 
-/// A text that templates leave as it is.
-fn literal(text: &str) -> String {
-    if ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) && !text.contains("endraw") {
-        format!("{{% raw %}}{text}{{% endraw %}}")
-    } else {
-        text.to_owned()
-    }
-}
-
 /// What a red-team run is made of.
 #[derive(Debug, Clone, Default)]
 pub struct Attack {
@@ -148,6 +141,7 @@ pub fn of_attack(generator: &Generator, attack: Attack) -> Value {
     redteam.extend(judge.map(|model| ("judge".to_owned(), json!({"provider": model}))));
     let mut suite = json!({
         "description": format!("Attack on {}", generator.name),
+        "literal": true,
         "targets": [generator.target()],
     });
     if !generator.is_mcp() {
@@ -177,6 +171,6 @@ mod tests {
         let test = test_of_entry(&model, &entry, &entry.value, &[]);
         assert_eq!(test["assert"], json!([{"type": "not-icontains", "value": "veltorba"}]));
         let prompt = test["vars"]["prompt"].as_str().unwrap();
-        assert!(prompt.starts_with("{% raw %}") && prompt.contains("Be kind."), "{prompt}");
+        assert!(prompt.contains("say {{x}}") && prompt.contains("Be kind."), "{prompt}");
     }
 }

@@ -26,7 +26,7 @@ impl Platform {
             let what = format!("`{}` is not an MCP server", generator.name);
             return Err(ToolError::new(ErrorCode::UnsupportedCapability, what));
         }
-        let mut jobs = self.jobs.under(Arc::new(self.policy(principal)));
+        let mut jobs = self.jobs.under(Arc::new(self.policy_of_attack(principal, &[generator])));
         jobs.world.redactor = self.redactor(&principal.owner, &[generator]).await?;
         let suite = json!({"targets": [generator.target()]});
         let file = SuiteFile {

@@ -58,14 +58,20 @@ async fn grade(call: Call<'_>) -> Result<Reply, ToolError> {
     };
     let metrics = arguments.list("metrics").iter().map(metric).collect();
     let judge = match arguments.text("judge_generator_id") {
-        Some(wanted) => Some(platform.generator(principal, wanted).await?),
+        Some(wanted) => {
+            let mut judge = platform.generator(principal, wanted).await?;
+            platform.confirm_contact(principal, host, &mut judge).await?;
+            Some(judge)
+        }
         None => None,
     };
+    let generators: Vec<&Generator> = judge.iter().collect();
     let models =
         ModelSettings { judge: judge.as_ref().map(Generator::target), ..ModelSettings::default() };
     let input = TraceInput::Text { name: "trace".to_owned(), text };
     let work = GradeWork { inputs: vec![input], format, metrics, models, ..GradeWork::default() };
-    let request = platform.request(principal, Work::Grade(Box::new(work)), NewJob::default());
+    let request =
+        platform.request(principal, &generators, Work::Grade(Box::new(work)), NewJob::default());
     let mut traces = Vec::new();
     let mut success = true;
     let mut each = |event: &Event| {
@@ -78,7 +84,6 @@ async fn grade(call: Call<'_>) -> Result<Reply, ToolError> {
             traces.push(json!({"success": false, "error": case.error}));
         }
     };
-    let generators: Vec<&Generator> = judge.iter().collect();
     platform.run(request, &generators, Duration::from_mins(10), host, &mut each).await?;
     if traces.is_empty() {
         let what = "the trace cannot be read in this format";

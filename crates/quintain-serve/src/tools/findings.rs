@@ -162,9 +162,9 @@ async fn replay(call: Call<'_>) -> Result<Reply, ToolError> {
     let orchestrator = info.tags.get(TAG).cloned().unwrap_or_default();
     let entity = platform.entity(principal, EntityKind::Orchestrator, &orchestrator).await?;
     let target = entity.body["target_generator_id"].as_str().unwrap_or_default();
-    let generator = platform.generator(principal, target).await?;
+    let mut generator = platform.generator(principal, target).await?;
     platform
-        .confirm_attack(principal, host, &generator, arguments.flag("confirm", false), false)
+        .confirm_attack(principal, host, &mut generator, arguments.flag("confirm", false), false)
         .await?;
     let suite = suite::of_attack(&generator, Attack::default());
     let work = ReplayWork {
@@ -180,7 +180,7 @@ async fn replay(call: Call<'_>) -> Result<Reply, ToolError> {
     let limit = Duration::from_secs(platform.quota(principal).seconds_per_run);
     for _ in 0..times {
         let work = Work::Replay(Box::new(work.clone()));
-        let request = platform.request(principal, work, NewJob::default());
+        let request = platform.request(principal, &[&generator], work, NewJob::default());
         let outcome = platform.run(request, &[&generator], limit, host, |_| {}).await?;
         let report = outcome.summary.redteam.as_ref();
         let findings = report.into_iter().flat_map(|report| &report.findings);

@@ -46,7 +46,7 @@ tools! {
 async fn run(call: Call<'_>) -> Result<Reply, ToolError> {
     let Call { platform, principal, host, arguments } = call;
     let arguments = Arguments(arguments);
-    let generator = platform.generator(principal, arguments.required("generator_id")).await?;
+    let mut generator = platform.generator(principal, arguments.required("generator_id")).await?;
     if !generator.is_mcp() {
         let what = "attempts can be generated for MCP servers only";
         return Err(ToolError::new(ErrorCode::UnsupportedCapability, what)
@@ -55,7 +55,7 @@ async fn run(call: Call<'_>) -> Result<Reply, ToolError> {
     // Learning makes harmless calls only; a target elsewhere may still belong to another.
     if !generator.is_local() {
         let confirm = arguments.flag("confirm", false);
-        platform.confirm_attack(principal, host, &generator, confirm, false).await?;
+        platform.confirm_attack(principal, host, &mut generator, confirm, false).await?;
     }
     let (target, world) = platform.opened_target(principal, &generator).await?;
     let most = arguments.number("num_tests", 25) as usize;

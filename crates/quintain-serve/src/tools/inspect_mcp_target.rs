@@ -67,7 +67,8 @@ tools! {
 async fn inspect(call: Call<'_>) -> Result<Reply, ToolError> {
     let arguments = Arguments(call.arguments);
     let wanted = arguments.required("generator_id");
-    let generator = call.platform.generator(call.principal, wanted).await?;
+    let mut generator = call.platform.generator(call.principal, wanted).await?;
+    call.platform.confirm_contact(call.principal, call.host, &mut generator).await?;
     let limit = Duration::from_secs(arguments.number("timeout_seconds", 30));
     let surfaces = call.platform.surfaces(call.principal, &generator, limit).await?;
     let Some((_, surface, problems)) = surfaces.into_iter().next() else {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use quintain_engine::jobs::{EvalWork, Work};
 use quintain_engine::models::ModelSettings;
 use quintain_evidence::event::Event;
+use quintain_evidence::verdict::Status;
 use quintain_suite::assertions;
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ use crate::platform::results::shown;
 use crate::platform::runs::NewJob;
 use crate::platform::suite;
 use crate::principal::Group;
-use crate::tool::{Call, Reply, ToolError};
+use crate::tool::{Call, ErrorCode, Reply, ToolError};
 
 /// Assertions that ask a model.
 const JUDGED: [&str; 14] = [
@@ -121,20 +122,35 @@ async fn score(call: Call<'_>) -> Result<Reply, ToolError> {
         }
     }
     let judge = match arguments.text("judge_generator_id") {
-        Some(wanted) => Some(platform.generator(principal, wanted).await?),
+        Some(wanted) => {
+            let mut judge = platform.generator(principal, wanted).await?;
+            platform.confirm_contact(principal, host, &mut judge).await?;
+            Some(judge)
+        }
         None => None,
     };
+    let generators: Vec<&Generator> = judge.iter().collect();
     let text = suite::text(&suite::of_tests(&echo, vec![test]), &platform.allowances.workspace);
     let models =
         ModelSettings { judge: judge.as_ref().map(Generator::target), ..ModelSettings::default() };
     let work = EvalWork { suite: vec![text], models, ..EvalWork::default() };
-    let request = platform.request(principal, Work::Eval(Box::new(work)), NewJob::default());
+    let request =
+        platform.request(principal, &generators, Work::Eval(Box::new(work)), NewJob::default());
     let mut scores = Vec::new();
     let mut pass = false;
+    let mut failures: Vec<String> = Vec::new();
     let mut each = |event: &Event| {
         let Event::Case(case) = event else { return };
-        let Some(grade) = &case.grade else { return };
+        let Some(grade) = &case.grade else {
+            failures.push(case.error.clone().unwrap_or_else(|| "no verdict".to_owned()));
+            return;
+        };
         pass = grade.pass;
+        let broken = grade.components.iter().filter(|one| one.verdict.status == Status::Error);
+        failures.extend(broken.map(|one| {
+            let name = one.assertion["type"].as_str().unwrap_or_default();
+            format!("{name}: {}", one.verdict.reason)
+        }));
         scores.extend(grade.components.iter().map(|one| {
             let name = one.assertion["type"].as_str().unwrap_or_default();
             let kind = if JUDGED.contains(&name) { "opinion" } else { "deterministic" };
@@ -144,8 +160,20 @@ async fn score(call: Call<'_>) -> Result<Reply, ToolError> {
             })
         }));
     };
-    let generators: Vec<&Generator> = judge.iter().collect();
     platform.run(request, &generators, Duration::from_mins(2), host, &mut each).await?;
+    // A scorer that cannot decide is neither a hit nor a pass.
+    if scores.is_empty() && failures.is_empty() {
+        failures.push("no scorer judged the text".to_owned());
+    }
+    if !failures.is_empty() {
+        let what = format!("the text cannot be scored: {}", shown(&failures.join("; ")));
+        let code = if what.contains("policy of this run") {
+            ErrorCode::NotAllowed
+        } else {
+            ErrorCode::InvalidConfiguration
+        };
+        return Err(ToolError::new(code, what));
+    }
     let hits = scores.iter().filter(|one| one["hit"] == true).count();
     let text = format!("{hits} of {} scorers hit", scores.len());
     Ok(Reply::new(json!({"pass": pass, "scores": scores}), text))

@@ -146,10 +146,15 @@ async fn begin(
         let error = ToolError::new(ErrorCode::Conflict, format!("{latest} is under way"));
         return Err(error.with_hint("wait for it, or stop_orchestrator first"));
     }
-    let planned = platform.plan(principal, &Settings::new(&entity.body, execution), resume).await?;
-    if let (true, Some(target)) = (planned.is_attack, planned.generators.first()) {
+    let mut planned =
+        platform.plan(principal, &Settings::new(&entity.body, execution), resume).await?;
+    if let (true, Some(target)) = (planned.is_attack, planned.generators.first_mut()) {
         platform.confirm_attack(principal, host, target, confirm, planned.destroys).await?;
     }
+    for generator in &mut planned.generators {
+        platform.confirm_contact(principal, host, generator).await?;
+    }
+    let generators: Vec<_> = planned.generators.iter().collect();
     let mut tags = BTreeMap::from([(TAG.to_owned(), entity.id.clone())]);
     for (key, value) in entity.body["memory_labels"].as_object().into_iter().flatten() {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -158,11 +163,10 @@ async fn begin(
     let name = execution.and_then(|one| one["execution_name"].as_str());
     let description = Some(name.unwrap_or(&entity.name).to_owned());
     let job = NewJob { stored: true, tags, description };
-    let mut request = platform.request(principal, planned.work, job);
+    let mut request = platform.request(principal, &generators, planned.work, job);
     if let Some(run) = resume {
         run.clone_into(&mut request.id);
     }
-    let generators: Vec<_> = planned.generators.iter().collect();
     let run = platform.start(principal, request, &generators, host.sampler()).await?;
     // Reading again: confirming may take the user a while.
     let entity = platform.entity(principal, kind, &entity.id).await?;

@@ -91,7 +91,8 @@ pub(super) async fn test(
     prompts: &[String],
     seconds: u64,
 ) -> Result<Value, ToolError> {
-    let generator = platform.generator(principal, wanted).await?;
+    let mut generator = platform.generator(principal, wanted).await?;
+    platform.confirm_contact(principal, host, &mut generator).await?;
     let limit = Duration::from_secs(seconds);
     let tested = if generator.is_mcp() && prompts.is_empty() {
         let started = Instant::now();
@@ -124,7 +125,7 @@ async fn ask(
     let text = suite::text(&suite::of_tests(generator, tests), &platform.allowances.workspace);
     let work = EvalWork { suite: vec![text], ..EvalWork::default() };
     let job = NewJob::default();
-    let request = platform.request(principal, Work::Eval(Box::new(work)), job);
+    let request = platform.request(principal, &[generator], Work::Eval(Box::new(work)), job);
     let mut results = Vec::new();
     let mut each = |event: &Event| {
         if let Event::Case(case) = event {

@@ -7,6 +7,7 @@ use super::create_generator::{parameters, properties};
 use super::definition::{Arguments, WRITE, flag, id, object, text, tools, writing};
 use super::list_generators::{generator_json, generator_schema};
 use super::test_generator;
+use crate::platform::confirm::forget;
 use crate::platform::credentials::reveal;
 use crate::principal::Group;
 use crate::tool::{Call, Reply, ToolError};
@@ -88,11 +89,9 @@ async fn update(call: Call<'_>) -> Result<Reply, ToolError> {
         }
     }
     // A target that changed is confirmed and tested again.
-    if arguments.0.contains_key("connection")
-        && let Some(body) = body.as_object_mut()
-    {
-        body.remove("attack_confirmed");
-        body.remove("last_test");
+    if ["connection", "parameters"].iter().any(|key| arguments.0.contains_key(*key)) {
+        forget(&mut body);
+        body.as_object_mut().and_then(|body| body.remove("last_test"));
     }
     let name = arguments.text("name").unwrap_or(&read.name);
     let changed = platform.change_generator(principal, &read, name, body).await?;
@@ -118,10 +117,8 @@ async fn clone(call: Call<'_>) -> Result<Reply, ToolError> {
     if let Some(model) = arguments.text("model_override") {
         body["model_name"] = json!(model);
     }
-    if let Some(body) = body.as_object_mut() {
-        body.remove("attack_confirmed");
-        body.remove("last_test");
-    }
+    forget(&mut body);
+    body.as_object_mut().and_then(|body| body.remove("last_test"));
     let name = arguments.required("new_name");
     let entity = platform.add_generator(principal, Some(name), body).await?;
     let mut shown = generator_json(&entity, false);

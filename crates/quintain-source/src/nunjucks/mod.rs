@@ -36,6 +36,7 @@ pub struct Nunjucks {
     variables: BTreeMap<String, String>,
     /// Templates are plain text.
     off: bool,
+    is_literal: bool,
 }
 
 /// A filter of the user, called with the value and the arguments.
@@ -69,7 +70,32 @@ impl Nunjucks {
     pub fn new(env: BTreeMap<String, String>) -> Self {
         let shown = env.iter().map(|(name, value)| (name.clone(), Variable::from(value.as_str())));
         let off = switched_on(&env, "PROMPTFOO_DISABLE_TEMPLATING");
-        Self { engine: engine(), env: value::dict(shown.collect()), variables: env, off }
+        let env_scope = value::dict(shown.collect());
+        Self { engine: engine(), env: env_scope, variables: env, off, is_literal: false }
+    }
+
+    /// Takes every text as it is, for texts of strangers. Only [`Self::render_prompt`] and [`Self::render_named`] insert
+    /// variables, by name and once: what they insert is not read again.
+    pub fn literal() -> Self {
+        Self { off: true, is_literal: true, ..Self::default() }
+    }
+
+    /// Whether texts are taken as they are.
+    pub fn is_literal(&self) -> bool {
+        self.is_literal
+    }
+
+    /// The text of the author of a template with variables of others: as [`Self::render`], but a literal engine inserts
+    /// `{{name}}`.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn render_named(
+        &self,
+        text: &str,
+        vars: &Map<String, Value>,
+    ) -> Result<String, RenderError> {
+        if self.is_literal { inserted(text, vars) } else { self.render(text, vars) }
     }
 
     /// Adds a filter.
@@ -108,6 +134,9 @@ impl Nunjucks {
         text: &str,
         vars: &Map<String, Value>,
     ) -> Result<String, RenderError> {
+        if self.is_literal {
+            return inserted(text, vars);
+        }
         let mut filled = vars.clone();
         for (name, value) in vars {
             if let Value::String(text) = value
@@ -154,6 +183,9 @@ impl Nunjucks {
         value: &Value,
         vars: &Map<String, Value>,
     ) -> Result<Value, RenderError> {
+        if self.is_literal {
+            return Ok(value.clone());
+        }
         Ok(match value {
             Value::String(text) => match only_expression(text) {
                 Some(expression) => self.evaluate(expression, vars)?,
@@ -233,6 +265,30 @@ fn engine() -> Environment<'static> {
         engine.set_syntax(syntax);
     }
     engine
+}
+
+/// A text in which `{{name}}` is replaced by the variable of that name, once. Everything else stays.
+fn inserted(text: &str, vars: &Map<String, Value>) -> Result<String, RenderError> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("{{") {
+        let (before, inner) = rest.split_at(start);
+        out.push_str(before);
+        let end = inner.find("}}");
+        let value = end.and_then(|end| vars.get(inner[2..end].trim()));
+        if let (Some(end), Some(value)) = (end, value) {
+            out.push_str(&printed(value));
+            rest = &inner[end + 2..];
+        } else {
+            out.push_str("{{");
+            rest = &inner[2..];
+        }
+        if out.len() > MAX_OUTPUT {
+            return Err(RenderError { reason: "the text grows without bounds".to_owned() });
+        }
+    }
+    out.push_str(rest);
+    Ok(out)
 }
 
 /// The expression of a text that consists of nothing else.

@@ -24,6 +24,8 @@ pub struct Spec<'n, 'd> {
     pub files: &'n dyn Files,
     /// The severity of mistakes that promptfoo accepts.
     pub strictness: Severity,
+    /// Texts are data: no templates and no references to files.
+    pub is_literal: bool,
     pub dx: &'d mut Diagnostics,
     /// Set when `value` is a script.
     pub(crate) script: Option<Code>,
@@ -38,6 +40,9 @@ impl Spec<'_, '_> {
     /// Another option that is read like `value`.
     pub fn param(&mut self, name: &'static str) -> Option<Param> {
         let node = self.fields.get(name)?;
+        if self.is_literal {
+            return Some(Param::Fixed(node.to_json()));
+        }
         if let Some(items) = node.as_seq() {
             let items = items.iter().map(|item| self.item(item)).collect::<Option<Vec<_>>>()?;
             return Some(Param::new(Value::Array(items)));

@@ -16,6 +16,8 @@ pub struct AssertReader<'a> {
     pub base_dir: &'a std::path::Path,
     pub files: &'a dyn Files,
     pub strictness: Severity,
+    /// Texts are data: no templates and no references to files.
+    pub is_literal: bool,
 }
 
 impl AssertReader<'_> {
@@ -133,6 +135,7 @@ impl AssertReader<'_> {
             base_dir: self.base_dir,
             files: self.files,
             strictness: self.strictness,
+            is_literal: self.is_literal,
             dx,
             script: None,
         };

@@ -97,6 +97,7 @@ impl Loader<'_> {
             base_dir: place.base_dir,
             files: self.files,
             strictness: place.strictness,
+            is_literal: self.is_literal,
         };
         let mut asserts: Vec<_> = reader.list(node, self.dx).into_iter().map(Arc::new).collect();
         // Collecting in place keeps the larger allocation of the list before it.

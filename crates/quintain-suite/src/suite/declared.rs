@@ -12,7 +12,7 @@ use super::loader::{Loader, SuiteFolder};
 use super::{Files, Output, Prompt, PromptBody, Test, TestList, Tests};
 use crate::check::{ModelTask, WrittenModel};
 
-pub(super) const KEYS: [&str; 18] = [
+pub(super) const KEYS: [&str; 19] = [
     "$schema",
     "assertionTemplates",
     "commandLineOptions",
@@ -21,6 +21,7 @@ pub(super) const KEYS: [&str; 18] = [
     "env",
     "evaluateOptions",
     "extensions",
+    LITERAL,
     "metadata",
     "nunjucksFilters",
     "outputPath",
@@ -33,8 +34,20 @@ pub(super) const KEYS: [&str; 18] = [
     "writeLatestResults",
 ];
 
+/// Whether the texts of tests are data.
+pub(super) const LITERAL: &str = "literal";
+
 /// The default prompt: the variable `prompt`, as MCP suites use it.
 const DEFAULT_PROMPT: &str = "{{prompt}}";
+
+/// Whether the tests of a document are data.
+pub(super) fn is_literal(document: &Node, dx: &mut quintain_source::Diagnostics) -> bool {
+    let Some(node) = document.get(LITERAL).filter(|node| !node.is_null()) else { return false };
+    node.as_bool().unwrap_or_else(|| {
+        wrong_type(LITERAL, "true or false", node, dx);
+        true
+    })
+}
 
 pub(super) fn read(
     documents: &mut [Document],
@@ -144,10 +157,10 @@ fn list(
 ) -> TestList {
     let env = loader.env.clone();
     let templates = match loader.consent {
-        Some(_) => Templates::new(env.clone()),
-        None => Templates::as_written(),
+        Some(_) if !loader.is_literal => Templates::new(env.clone()),
+        _ => Templates::as_written(),
     };
-    let mut tests = TestList::new(disk, templates, env, default);
+    let mut tests = TestList::new(disk, templates, env, default, loader.is_literal);
     for document in documents.iter_mut() {
         // Moved out of the document, so that the memory of a long list is freed as soon as it is read.
         let node = document.node.take("tests").filter(|node| !node.is_null());

@@ -39,8 +39,13 @@ impl Loader<'_> {
 
 impl Suite {
     /// The template engine of this suite. In a suite that is only read, templates have no environment and no user
-    /// filters, since those are code.
+    /// filters, since those are code. In a literal suite there are no templates.
     pub fn templates(&self) -> Nunjucks {
+        if self.is_literal { Nunjucks::literal() } else { self.target_templates() }
+    }
+
+    /// The template engine of the targets, whose options are templates also in a literal suite.
+    pub fn target_templates(&self) -> Nunjucks {
         if self.consent.is_none() {
             return Nunjucks::default();
         }

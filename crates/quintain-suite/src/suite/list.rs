@@ -53,6 +53,7 @@ pub(super) struct Reading {
     pub(super) env: BTreeMap<String, String>,
     /// The defaults of every test.
     pub(super) default: Test,
+    pub(super) is_literal: bool,
     folders: Vec<Folder>,
 }
 
@@ -80,8 +81,9 @@ impl TestList {
         templates: Templates,
         env: BTreeMap<String, String>,
         default: Test,
+        is_literal: bool,
     ) -> Self {
-        let reading = Reading { files, templates, env, default, folders: Vec::new() };
+        let reading = Reading { files, templates, env, default, is_literal, folders: Vec::new() };
         Self { reading: Some(reading), ..Self::default() }
     }
 
@@ -213,6 +215,7 @@ impl Reading {
         let (mut sources, mut dx) = (Sources::new(), Diagnostics::new());
         let mut loader =
             Loader::new(&*self.files, &self.templates, &self.env, &mut sources, &mut dx);
+        loader.is_literal = self.is_literal;
         let test = loader.test(&written.node.unpack(), Role::Test, &place, test_dir);
         let fault = dx.iter().find(|found| found.severity == Severity::Error);
         match (test, fault) {

@@ -17,7 +17,7 @@ use super::provider::{Chosen, Env, TargetReader};
 use super::reader::Reader;
 use super::targets::Kinds;
 use super::{Suite, declared, included, mention, secrets};
-use crate::files::Files;
+use crate::files::{Files, LiteralFiles};
 use crate::purpose::{NotCalled, Purpose};
 
 /// Keys that other crates interpret, from the documents that the suite keeps.
@@ -69,13 +69,17 @@ pub fn load(
     let mut dx = Diagnostics::new();
     let mut documents = Vec::new();
     let (texts, files) = (files, disk.clone());
+    let mut any_literal = false;
     for file in texts {
         let strictness = strictness(&file.name);
         let shown_dir = Path::new(&file.name).parent().map_or_else(PathBuf::new, Path::to_owned);
         let id = sources.add(SourceFile::new(file.name, file.text));
         let long = Long::Key("tests");
         let Some(node) = read_long(&sources, id, long, &mut dx) else { continue };
-        let Some(mut node) = super::refs::resolved(node, &mut dx) else { continue };
+        let is_literal = declared::is_literal(&node, &mut dx);
+        let resolved = if is_literal { Some(node) } else { super::refs::resolved(node, &mut dx) };
+        let Some(mut node) = resolved else { continue };
+        any_literal |= is_literal;
         let base_dir = file.base_dir;
         let place = SuiteFolder { base_dir: &base_dir, shown_dir: &shown_dir, strictness };
         included::include(&mut node, &place, &*files, &mut sources, &mut dx);
@@ -93,9 +97,14 @@ pub fn load(
     let filled = Templates::new(env.clone());
     let written = Templates::as_written();
     let templates = if purpose.consent().is_some() { &filled } else { &written };
+    let (templates, disk) = if any_literal {
+        (&written, Arc::new(LiteralFiles(disk)) as Arc<dyn Files>)
+    } else {
+        (templates, disk)
+    };
     for document in &mut documents {
         fill(document, templates, &mut dx);
-        if purpose.needs_identities() {
+        if any_literal && purpose.consent().is_some() || purpose.needs_identities() {
             fill_identities(&mut document.node, &filled, &mut dx);
         }
     }
@@ -113,7 +122,9 @@ pub fn load(
         };
         read(&document.node, &targets, &mut suite, &mut dx);
     }
-    let mut loader = Loader::new(&*files, templates, &env, &mut sources, &mut dx);
+    let of_tests = disk.clone();
+    let mut loader = Loader::new(&*of_tests, templates, &env, &mut sources, &mut dx);
+    loader.is_literal = any_literal;
     loader.consent = purpose.consent();
     suite.tests = declared::read(&mut documents, &mut loader, disk);
     let mentions = loader.mentions;
@@ -130,6 +141,7 @@ pub fn load(
         let may_be_set = suite.tests.redteam.is_some() || !has_tests || dx.has_errors();
         variables.check(may_be_set, &mut dx);
     }
+    suite.is_literal = any_literal;
     mention::check(&mentions, &suite.targets, &suite.tests.prompts, &mut dx);
     let texts: Vec<&str> = sources.iter().map(SourceFile::text).collect();
     let nodes: Vec<&Node> = documents.iter().map(|document| &document.node).collect();

@@ -32,6 +32,8 @@ pub(super) struct Loader<'a> {
     pub(super) consent: Option<Consent>,
     /// Scripts that were not called because `consent` is missing.
     pub(super) not_called: Vec<NotCalled>,
+    /// Texts of tests are data: no references to files.
+    pub(super) is_literal: bool,
 }
 
 impl<'a> Loader<'a> {
@@ -55,6 +57,7 @@ impl<'a> Loader<'a> {
             variables: Variables::default(),
             consent: None,
             not_called: Vec::new(),
+            is_literal: false,
         }
     }
 }

@@ -74,6 +74,8 @@ pub struct Suite {
     pub env: BTreeMap<String, String>,
     /// Set if the suite was loaded for running.
     pub consent: Option<Consent>,
+    /// Whether the texts of tests are data: no templates, no environment and no references to files.
+    pub is_literal: bool,
     /// `env` of the files as written.
     pub written_env: BTreeMap<String, String>,
     /// Code that would generate a part of the suite, if it were loaded for running.

@@ -80,6 +80,12 @@ fn suite(redteam: Value) -> Value {
                 ),
             ),
             ("tags", map("Names and values to find the run with")),
+            (
+                "literal",
+                any(
+                    "Take the texts of tests and attacks as they are: no templates, environment or files",
+                ),
+            ),
             ("metadata", map("Metadata of all tests, for filters and reports")),
             ("redteam", redteam),
             (

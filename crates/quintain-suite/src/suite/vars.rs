@@ -23,9 +23,12 @@ const MAX_LENGTH: usize = 64 << 20;
 /// If they grow without bounds.
 pub fn resolve(
     vars: &Map<String, Value>,
-    _templates: &Nunjucks,
+    templates: &Nunjucks,
 ) -> Result<Map<String, Value>, RenderError> {
     let mut vars = vars.clone();
+    if templates.is_literal() {
+        return Ok(vars);
+    }
     for value in vars.values_mut() {
         if let Value::String(text) = value
             && text.ends_with('\n')
@@ -214,6 +217,9 @@ impl Loader<'_> {
     }
 
     fn var(&mut self, node: &Node, place: &SuiteFolder<'_>) -> Option<Value> {
+        if self.is_literal {
+            return Some(node.to_json());
+        }
         if let Some(name) = node.as_str().and_then(|text| text.strip_prefix("file://")) {
             let mut values = self.file_var(name, node.span, place)?;
             // A pattern becomes a list, whose items are separate cases.

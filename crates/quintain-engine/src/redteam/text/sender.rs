@@ -69,7 +69,7 @@ impl<'a> TextSender<'a> {
             (!suite.tests.tests.is_empty()).then(|| suite.tests.tests.get(0).ok()).flatten();
         Self {
             text_target,
-            templates: suite.templates(),
+            templates: suite.target_templates(),
             prompts,
             not_run,
             usual: first.map(|test| test.vars.clone()).unwrap_or_default(),

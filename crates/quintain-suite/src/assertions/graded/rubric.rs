@@ -89,7 +89,7 @@ fn expand(
     text: &str,
     vars: &Map<String, Value>,
 ) -> Result<String, Box<Verdict>> {
-    templates.render(text, vars).or_else(|why| error(format!("rubricPrompt: {why}")))
+    templates.render_named(text, vars).or_else(|why| error(format!("rubricPrompt: {why}")))
 }
 
 /// A list of chat messages is their JSON.
@@ -106,7 +106,7 @@ fn inside(
     vars: &Map<String, Value>,
 ) -> Result<Value, RenderError> {
     Ok(match json {
-        Value::String(text) => Value::String(templates.render(text, vars)?),
+        Value::String(text) => Value::String(templates.render_named(text, vars)?),
         Value::Array(items) => {
             let items = items.iter().map(|item| inside(templates, item, vars));
             Value::Array(items.collect::<Result<_, _>>()?)

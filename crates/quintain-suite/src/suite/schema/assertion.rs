@@ -143,6 +143,7 @@ fn asked_by(assertion: &dyn Assertion, node: &Node) -> Vec<&'static str> {
         base_dir: Path::new(""),
         files: &NoFiles,
         strictness: Severity::Error,
+        is_literal: false,
         dx: &mut dx,
         script: None,
     };
