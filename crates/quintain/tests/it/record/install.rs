@@ -72,7 +72,8 @@ fn visible() -> Result<(), Failed> {
     let folder = folder()?;
     let place = folder.path();
     fs::create_dir_all(place.join(".cursor"))?;
-    let entry = "{\"mcpServers\": {\"a\": {\"command\": \"srv\\u001b[2J\u{202e}x\\u202e\", \"args\": []}}}";
+    let entry =
+        "{\"mcpServers\": {\"a\": {\"command\": \"srv\\u001b[2J\u{202e}x\\u202e\", \"args\": []}}}";
     fs::write(place.join(".cursor/mcp.json"), entry)?;
     let (output, text) = install(place, &["cursor"])?;
     ensure(output.status.success() && text.contains("recorded:"), &text)?;
