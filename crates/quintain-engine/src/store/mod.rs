@@ -93,11 +93,11 @@ impl Store {
             if mode & 0o077 != 0 {
                 return Some(format!("other users can access it (mode {mode:03o})"));
             }
-            // Who can write to a folder can replace its files.
+            // Who can write to a folder can replace its files, unless it is sticky.
             let folder = std::fs::metadata(self.path.parent()?).ok()?;
-            let mode = folder.mode() & 0o777;
-            (mode & 0o022 != 0 && folder.mode() & 0o1000 == 0)
-                .then(|| format!("other users can replace files in its folder (mode {mode:03o})"))
+            let mode = folder.mode() & 0o7777;
+            (mode & 0o1002 == 0o002)
+                .then(|| format!("every user can replace files in its folder (mode {mode:03o})"))
         }
         #[cfg(not(unix))]
         None

@@ -8,8 +8,7 @@ use quintain_source::visible;
 use super::App;
 
 /// What to do about a store that other users can access.
-pub(super) const PRIVATE: &str =
-    "stored runs contain what targets returned; make the file your own and run `chmod 600` on it";
+pub(super) const PRIVATE: &str = "stored runs contain what targets returned; make the file and its folder your own, with `chmod 600` and `chmod 700`";
 
 /// What to do about an error of the store.
 pub(super) fn help(error: &StoreError) -> Option<&'static str> {
