@@ -73,7 +73,9 @@ impl Scope {
 
     /// Reads a scope as tokens write it: `datasets:read`, `admin`.
     pub fn parse(text: &str) -> Option<Self> {
-        let (group, access) = text.split_once(':').unwrap_or((text, "write"));
+        // Only `admin` alone means everything; every other group names the access.
+        let alone = (text == "admin").then_some((text, "write"));
+        let (group, access) = text.split_once(':').or(alone)?;
         let group = Group::ALL.into_iter().find(|known| known.word() == group)?;
         match access {
             "read" => Some(Self::new(group, Access::Read)),
@@ -130,6 +132,7 @@ mod tests {
         assert_eq!(Scope::parse("admin"), Some(Scope::new(Group::Admin, Access::Write)));
         assert_eq!(Scope::parse("datasets:delete"), None);
         assert_eq!(Scope::parse("nothing"), None);
+        assert_eq!(Scope::parse("datasets"), None);
     }
 
     #[test]

@@ -333,6 +333,15 @@ async fn response(
             return Err(format!("HTTP call failed with status {status} {words}: {text}"));
         }
     }
+    // Redirects to the same origin were followed. Unless the suite judges the status itself, another one is no answer.
+    if target.validate_status.is_none() && reply.status.is_redirection() {
+        let to = reply.headers.get(header::LOCATION);
+        let to = to.map_or_else(String::new, |to| {
+            format!(" to {}", String::from_utf8_lossy(to.as_bytes()))
+        });
+        let status = reply.status.as_u16();
+        return Err(format!("HTTP status {status}: the redirect{to} is not followed"));
+    }
     let json = outside.json(&reply.body).unwrap_or_default();
     let Some(code) = &target.transform_response else {
         let output = if truthy(&json) { json } else { text.clone() };

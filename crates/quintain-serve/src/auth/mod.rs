@@ -14,5 +14,6 @@ pub use external::{ExternalIssuer, IssuerError};
 pub use keys::{KeyError, KeyRing};
 pub use ledger::{Ledger, TokenRow};
 pub use private_file::folder_in;
+pub(crate) use private_file::write as write_private;
 pub use refusal::Refusal;
 pub use verifier::Verifier;

@@ -12,7 +12,7 @@ pub fn folder_in(state: &Path) -> PathBuf {
 }
 
 /// Replaces a file in one step. Readers see the old or the new contents.
-pub(super) fn write(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+pub(crate) fn write(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
         #[cfg(unix)]

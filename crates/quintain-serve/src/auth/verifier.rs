@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use quintain_engine::store::LOCAL_OWNER;
+
 use super::claims::{Claims, LOCAL_AUDIENCE, LOCAL_ISSUER};
 use super::external::ExternalIssuer;
 use super::keys::{KeyError, KeyRing};
@@ -31,6 +33,8 @@ pub struct Verifier {
 struct State {
     keys: Arc<KeyRing>,
     revoked: Arc<HashSet<String>>,
+    /// The ids of all local tokens that were made here.
+    made: Arc<HashSet<String>>,
     seen: [Option<SystemTime>; 2],
 }
 
@@ -45,7 +49,8 @@ impl Verifier {
         let keys = Arc::new(KeyRing::open(folder)?);
         let resource = format!("{base_url}/mcp");
         let audiences = vec![LOCAL_AUDIENCE.to_owned(), resource, base_url.to_owned()];
-        let state = State { keys, revoked: Arc::default(), seen: [None, None] };
+        let state =
+            State { keys, revoked: Arc::default(), made: Arc::default(), seen: [None, None] };
         let verifier = Self {
             folder: folder.to_owned(),
             base_url: base_url.to_owned(),
@@ -78,6 +83,8 @@ impl Verifier {
             }
             match Ledger::open(&self.folder) {
                 Ok(ledger) => {
+                    let ids = ledger.rows.iter().map(|row| row.id.clone());
+                    state.made = Arc::new(ids.collect());
                     let revoked =
                         ledger.rows.into_iter().filter(|row| row.revoked).map(|row| row.id);
                     state.revoked = Arc::new(revoked.collect());
@@ -102,10 +109,28 @@ impl Verifier {
     fn own_claims(&self, token: &str, issuers: &[String]) -> Option<Claims> {
         let (keys, revoked) = self.refresh();
         let claims = keys.verify(token, issuers, &self.audiences)?;
+        // The owner of stdio is nobody's subject, and a local token is one that `quintain token new` listed.
+        if claims.sub == LOCAL_OWNER || claims.iss == LOCAL_ISSUER && !self.is_made(&claims.jti) {
+            return None;
+        }
         let is_revoked = revoked.contains(&claims.jti)
             || claims.via.as_ref().is_some_and(|id| revoked.contains(id))
             || claims.family.as_ref().is_some_and(|family| self.has_ended(family));
         (!is_revoked).then_some(claims)
+    }
+
+    fn is_made(&self, id: &str) -> bool {
+        let is_listed = || {
+            self.refresh();
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).made.contains(id)
+        };
+        // Two changes within one tick of the clock look like one.
+        is_listed() || {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.seen = [None, None];
+            drop(state);
+            is_listed()
+        }
     }
 
     /// Whether a local token was revoked.

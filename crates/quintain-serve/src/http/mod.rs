@@ -2,10 +2,10 @@
 
 mod answers;
 mod call_scope;
+mod connections;
 mod gate;
 mod guard;
 mod messages;
-mod rate;
 mod sse;
 mod state;
 mod tls;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
 use axum::serve::ListenerExt as _;
@@ -143,17 +143,17 @@ impl Listening {
         let serving = async {
             if let Some(tls) = tls {
                 let listener = tls::TlsListener::new(listener, tls);
-                return axum::serve(listener, app).with_graceful_shutdown(stopped).await;
+                return connections::serve(listener, app, stopped).await;
             }
             let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-            axum::serve(listener, app).with_graceful_shutdown(stopped).await
+            connections::serve(listener, app, stopped).await;
         };
-        let served = tokio::select! {
-            served = serving => served.map_err(HttpError::Serve),
-            () = too_long => Ok(()),
-        };
+        tokio::select! {
+            () = serving => {}
+            () = too_long => {}
+        }
         state.server.finished().await;
-        served
+        Ok(())
     }
 }
 
@@ -236,7 +236,13 @@ async fn ready(State(state): State<Arc<HttpState>>) -> Response {
     }
 }
 
-async fn metrics(State(state): State<Arc<HttpState>>) -> Response {
+/// Open to every program of this machine if the server listens on loopback; elsewhere it needs a token, like everything else.
+async fn metrics(State(state): State<Arc<HttpState>>, headers: HeaderMap) -> Response {
+    let needs_token = state.settings().require_auth && !state.address.ip().is_loopback();
+    if needs_token && !gate::is_authenticated(&state, &headers).await {
+        let why = "a token is required".to_owned();
+        return answers::unauthorized(state.verifier.base_url(), None, &why);
+    }
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     (kind, state.server.counters.prometheus()).into_response()
 }

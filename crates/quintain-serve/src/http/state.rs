@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::rate::RateLimiter;
 use crate::auth::{Verifier, oauth::Provider};
+use crate::rate::RateLimiter;
 use crate::server::Server;
 use crate::settings::Settings;
 

@@ -159,6 +159,9 @@ impl Generator {
         if let Some(key) = key {
             config.entry("apiKey").or_insert_with(|| key.clone());
         }
+        if let Some(key) = config.remove("api_key") {
+            config.entry("apiKey").or_insert(key);
+        }
         if let Some(timeout) = self.connection("timeout_ms") {
             config.insert("timeoutMs".to_owned(), timeout.clone());
         }

@@ -197,6 +197,15 @@ impl Platform {
         }
         let mut tests = own;
         for entry in entries {
+            if let Some(kind) = suite::program(entry) {
+                let what = format!(
+                    "an entry of the data set asserts with `{kind}`, which would run or contact something"
+                );
+                return invalid(
+                    &what,
+                    "a data set is data: remove the assertion, or name it in `config.scorers`",
+                );
+            }
             let value = converters::apply(&entry.value, &tactics, seed)?.pop();
             let value = value.as_deref().unwrap_or(&entry.value);
             tests.push(suite::test_of_entry(target, entry, value, &scorers));

@@ -6,6 +6,7 @@ use quintain_engine::store::{EntityKind, Run, RunFilter, RunKind};
 use quintain_evidence::finding::Finding;
 use quintain_evidence::result::{CaseResult, CaseStatus};
 use quintain_evidence::tally::Summary;
+use quintain_evidence::trial_record::{TrialRecord, TrialState};
 use quintain_report::{Options, StoredRun};
 use quintain_source::visible;
 use serde_json::{Value, json};
@@ -55,6 +56,26 @@ impl Counts {
                 repeated.iter().filter_map(|one| one.pass_at.get(at).copied()).collect();
             let mean = found.iter().map(|(_, rate)| rate).sum::<f64>() / found.len() as f64;
             counts.hit_at_k.extend(found.first().map(|(k, _)| (*k, mean)));
+        }
+        counts
+    }
+
+    /// Counts what a red-team run has finished so far.
+    pub fn of_trials(trials: &[TrialRecord]) -> Self {
+        let mut counts = Self::default();
+        for trial in trials {
+            match (trial.state, &trial.prompts) {
+                (TrialState::Answered, Some(prompts)) => {
+                    counts.attempts += prompts.iter().map(|count| count.sent).sum::<usize>();
+                    counts.hits += prompts.iter().map(|count| count.hits).sum::<usize>();
+                }
+                (TrialState::Answered, None) => {
+                    counts.attempts += 1;
+                    counts.hits += usize::from(trial.hit);
+                }
+                (TrialState::Unanswered, _) => counts.errors += 1,
+                (TrialState::NotSent, _) => {}
+            }
         }
         counts
     }
@@ -167,6 +188,9 @@ impl Platform {
         let summary = self.store.summary(run).await?;
         let counts = if let Some(summary) = &summary {
             Counts::of(summary)
+        } else if run.kind == RunKind::Redteam {
+            // The same unit as in a summary, so that counts never shrink when the run ends.
+            Counts::of_trials(&self.store.trials(run).await?)
         } else {
             let mut counts = Counts::default();
             for case in self.store.finished(run).await? {

@@ -92,6 +92,22 @@ fn demands(entry: &Entry) -> Vec<Value> {
     demands
 }
 
+/// An assertion of an entry that starts an interpreter or contacts something. Entries may come from strangers.
+pub fn program(entry: &Entry) -> Option<String> {
+    fn of(assertions: &[Value]) -> Option<String> {
+        assertions.iter().find_map(|assertion| {
+            let kind = assertion["type"].as_str().unwrap_or_default();
+            let base = kind.strip_prefix("not-").unwrap_or(kind);
+            let is_program = matches!(base, "python" | "ruby" | "webhook" | "agent-rubric");
+            if is_program || assertion.get("provider").is_some() {
+                return Some(kind.to_owned());
+            }
+            of(assertion["assert"].as_array()?)
+        })
+    }
+    of(entry.metadata.get("assert")?.as_array()?)
+}
+
 /// What is sent: the text alone, or the messages of a chat as JSON.
 fn composed(
     generator: &Generator,

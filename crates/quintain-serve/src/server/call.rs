@@ -89,17 +89,28 @@ pub(super) fn start(
             let target = target_of(&arguments);
             let call =
                 Call { platform: &server.platform, principal: &principal, host: &*host, arguments };
-            let done = tool.call(call).await;
+            let mut done = if meta.hints.read_only || server.can_record().await {
+                tool.call(call).await
+            } else {
+                Err(not_recorded())
+            };
             let outcome = done.as_ref().map_or_else(|error| error.code.word(), |_| "ok");
             server.counters.call(meta.name, outcome, since.elapsed());
             if !meta.hints.read_only {
                 server.cache.clear();
-                server.record(&principal.owner, meta.name, target.as_deref(), outcome).await;
+                if !server.record(&principal.owner, meta.name, target.as_deref(), outcome).await {
+                    done = Err(not_recorded());
+                }
             }
             tools::result(done)
         })
     };
     Ok(RunningCall::new(&caller.principal.owner, meta.name, arguments, host, asked, work))
+}
+
+fn not_recorded() -> ToolError {
+    ToolError::new(ErrorCode::Internal, "the audit log cannot be written")
+        .with_hint("the owner of this server finds the reason with `quintain audit verify`")
 }
 
 /// What a call acts on, for the audit log.

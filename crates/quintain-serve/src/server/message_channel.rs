@@ -1,13 +1,14 @@
 //! A connection that carries one message per line or event: stdio and HTTP+SSE. Messages are checked before rmcp sees them,
 //! and the end of the input waits for the answers that are still due.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::Transport;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use super::envelope::{Checked, check};
@@ -20,19 +21,19 @@ const LONGEST_FAREWELL: Duration = Duration::from_secs(5);
 pub struct MessageChannel {
     incoming: mpsc::Receiver<Vec<u8>>,
     outgoing: mpsc::Sender<String>,
-    /// Requests without an answer so far.
-    due: watch::Sender<usize>,
+    /// The ids of requests without an answer so far.
+    due: watch::Sender<HashSet<RequestId>>,
 }
 
 impl MessageChannel {
     pub fn new(incoming: mpsc::Receiver<Vec<u8>>, outgoing: mpsc::Sender<String>) -> Self {
-        Self { incoming, outgoing, due: watch::Sender::new(0) }
+        Self { incoming, outgoing, due: watch::Sender::new(HashSet::new()) }
     }
 
     /// Waits until every request is answered, but not for long.
     async fn settle(&self) {
         let mut due = self.due.subscribe();
-        let settled = due.wait_for(|due| *due == 0);
+        let settled = due.wait_for(HashSet::is_empty);
         let _ = tokio::time::timeout(LONGEST_FAREWELL, settled).await;
     }
 
@@ -51,14 +52,19 @@ impl Transport<RoleServer> for MessageChannel {
         let outgoing = self.outgoing.clone();
         let due = self.due.clone();
         async move {
-            let is_answer =
-                matches!(&item, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
+            let answered = match &item {
+                ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
+                ServerJsonRpcMessage::Error(error) => error.id.clone(),
+                _ => None,
+            };
             if let Some(text) = text_of(&item) {
                 // Without a reader nobody misses the message.
                 let _ = outgoing.send(text).await;
             }
-            if is_answer {
-                due.send_modify(|due| *due = due.saturating_sub(1));
+            if let Some(id) = answered {
+                due.send_modify(|due| {
+                    due.remove(&id);
+                });
             }
             Ok(())
         }
@@ -83,8 +89,19 @@ impl Transport<RoleServer> for MessageChannel {
             };
             match serde_json::from_slice::<ClientJsonRpcMessage>(&passed) {
                 Ok(message) => {
-                    if matches!(message, ClientJsonRpcMessage::Request(_)) {
-                        self.due.send_modify(|due| *due += 1);
+                    if let ClientJsonRpcMessage::Request(request) = &message {
+                        let id = request.id.clone();
+                        let mut is_new = false;
+                        self.due.send_modify(|due| is_new = due.insert(id.clone()));
+                        if !is_new {
+                            // rmcp would drop the answer to one of the two.
+                            self.answer(json!({"jsonrpc": "2.0", "id": id, "error": {
+                                "code": -32600,
+                                "message": "Invalid Request: a request with this id is in progress",
+                            }}))
+                            .await;
+                            continue;
+                        }
                     }
                     return Some(message);
                 }

@@ -45,9 +45,28 @@ impl Server {
         &self.platform.settings
     }
 
-    /// Records who did what. A log that cannot be written is reported, and does not stop the work.
-    pub async fn record(&self, owner: &str, action: &str, target: Option<&str>, outcome: &str) {
-        let Some(audit) = self.audit.clone() else { return };
+    /// Whether the next action can be recorded. What cannot be recorded is not done.
+    pub async fn can_record(&self) -> bool {
+        let Some(audit) = self.audit.clone() else { return true };
+        match tokio::task::spawn_blocking(move || audit.check()).await {
+            Ok(Ok(())) => true,
+            Ok(Err(error)) => {
+                tracing::error!(%error, "the audit log cannot be continued");
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Records who did what. False if it cannot be recorded.
+    pub async fn record(
+        &self,
+        owner: &str,
+        action: &str,
+        target: Option<&str>,
+        outcome: &str,
+    ) -> bool {
+        let Some(audit) = self.audit.clone() else { return true };
         let (owner, action, outcome) = (owner.to_owned(), action.to_owned(), outcome.to_owned());
         let target = target.map(str::to_owned);
         let write = move || {
@@ -55,10 +74,11 @@ impl Server {
             audit.record(Deed { owner: &owner, action: &action, target, outcome: &outcome })
         };
         match tokio::task::spawn_blocking(write).await {
-            Ok(Ok(())) => {}
+            Ok(Ok(())) => return true,
             Ok(Err(error)) => tracing::error!(%error, "cannot write the audit log"),
             Err(error) => tracing::error!(%error, "the audit log was not written"),
         }
+        false
     }
 
     /// Stops all runs, so that they can be resumed, and cancels all calls, so that the process can end.

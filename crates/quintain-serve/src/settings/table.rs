@@ -276,7 +276,7 @@ pub static SETTINGS: &[Setting] = &[
         "allowTargets",
         "QUINTAIN_SERVE_ALLOW_TARGETS",
         List,
-        "Hosts, addresses and networks that runs may reach",
+        "Hosts and addresses that runs may reach besides loopback, which only an operator may name",
         |to, value| to.allow_targets = list(value)?,
         |from| json!(from.allow_targets)
     ),

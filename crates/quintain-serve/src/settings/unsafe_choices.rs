@@ -33,6 +33,17 @@ pub fn warnings(settings: &Settings) -> Vec<String> {
         "every web page may call the server from a browser; list the origins in allowedOrigins",
     );
     warn(
+        settings.allow_targets.iter().any(|target| names_this_machine(target)),
+        "principals may reach this machine, whose services may trust it; list other hosts in allowTargets",
+    );
+    warn(
+        settings
+            .allow_targets
+            .iter()
+            .any(|target| target.starts_with("169.254.") || target.contains("metadata")),
+        "principals may reach metadata services, which hand out credentials; remove them from allowTargets",
+    );
+    warn(
         settings.allow_targets.iter().any(|target| target == "*" || target.ends_with("/0")),
         "principals may reach every address; list the targets in allowTargets",
     );
@@ -47,6 +58,12 @@ pub fn warnings(settings: &Settings) -> Vec<String> {
         "the issuer's keys travel unencrypted; use an https:// URL for issuer",
     );
     found
+}
+
+fn names_this_machine(target: &str) -> bool {
+    ["loopback", "localhost", "127.", "[::1]", "0.0.0.0"]
+        .iter()
+        .any(|near| target.starts_with(near))
 }
 
 fn is_loopback_url(text: &str) -> bool {

@@ -140,6 +140,7 @@ async fn read(
         let workspace = &platform.allowances.workspace;
         let only = quintain_engine::Policy {
             files: quintain_engine::Access::Only(vec![workspace.clone()]),
+            hidden: platform.allowances.hidden.clone(),
             ..quintain_engine::Policy::nothing()
         };
         let refused = |_| {

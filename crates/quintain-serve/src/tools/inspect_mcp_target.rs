@@ -80,8 +80,6 @@ async fn inspect(call: Call<'_>) -> Result<Reply, ToolError> {
     let digest = Sha256::digest(lists.to_string());
     let fingerprint = crate::random::hexadecimal(&digest);
     let list = |key: &str| visible(&listed[key]);
-    let names: Vec<String> =
-        surface.tools.iter().filter_map(|tool| Some(shown(tool.name()?))).take(40).collect();
     let structured = json!({
         "server_info": visible_or_null(&listed["server_info"]),
         "protocol_version": surface.protocol_version,
@@ -91,7 +89,13 @@ async fn inspect(call: Call<'_>) -> Result<Reply, ToolError> {
         "problems": problems.iter().map(|text| shown(text)).collect::<Vec<_>>(),
         "fingerprint_sha256": fingerprint, "untrusted": true,
     });
-    let summary = format!("{} tools: {}", surface.tools.len(), names.join(", "));
+    // What the target wrote, also the names of its tools, is only in the part that is marked as untrusted.
+    let summary = format!(
+        "{} tools, {} resources, {} prompts; see structuredContent",
+        surface.tools.len(),
+        surface.resources.len(),
+        surface.prompts.len()
+    );
     Ok(Reply::new(structured, summary))
 }
 

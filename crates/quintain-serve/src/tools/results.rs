@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use quintain_engine::confined::Folder;
-use quintain_engine::store::{EntityKind, Run};
+use quintain_engine::store::{EntityKind, Run, RunEnd, RunState};
 use quintain_evidence::event::Event;
 use quintain_evidence::finding::Severity;
 use quintain_evidence::result::CaseStatus;
@@ -14,7 +14,7 @@ use super::definition::{
     writing,
 };
 use crate::platform::Platform;
-use crate::platform::orchestrator::TAG;
+use crate::platform::orchestrator::{TAG, status};
 use crate::platform::results::{case_json, finding_json, is_attack, shown};
 use crate::principal::{Group, Principal};
 use crate::tool::{Call, ErrorCode, Hints, Reply, ToolError};
@@ -182,6 +182,12 @@ async fn results(call: Call<'_>) -> Result<Reply, ToolError> {
     arguments.0.entry("limit").or_insert(json!(100));
     let (orchestrator, run) = run_of(platform, principal, &arguments).await?;
     let (counts, _) = platform.counts(&run).await?;
+    // A run that can be resumed has the state that get_orchestrator reports.
+    let entity = platform.entity(principal, EntityKind::Orchestrator, &orchestrator).await?;
+    let state = match run.state {
+        RunState::Died | RunState::Ended(RunEnd::Interrupted) => status(&entity.body, Some(&run)),
+        state => state.word(),
+    };
     let least = arguments.text("severity").and_then(Severity::find).unwrap_or(Severity::Info);
     let found = platform.findings(&run).await?;
     let findings: Vec<Value> = found
@@ -198,7 +204,7 @@ async fn results(call: Call<'_>) -> Result<Reply, ToolError> {
     let uri = format!("quintain://results/{orchestrator}/{}", run.id);
     let page = arguments.page(items);
     let mut structured = json!({
-        "run_id": run.id, "status": run.state.word(), "summary": counts.as_json(),
+        "run_id": run.id, "status": state, "summary": counts.as_json(),
         "findings": findings.iter().take(200).collect::<Vec<_>>(),
         "items": page["items"], "total": page["total"], "resource_link": uri,
     });
@@ -383,6 +389,9 @@ fn write_new(
     let invalid = |why: String| {
         ToolError::new(ErrorCode::NotAllowed, format!("cannot write `{path}`: {why}"))
     };
+    // The state of the server stays closed, also where the workspace contains it.
+    let full = platform.allowances.workspace.join(path);
+    platform.policy(principal, &[]).file(&full).map_err(|denied| invalid(denied.to_string()))?;
     let folder = Folder::open(&platform.allowances.workspace);
     let folder = folder.map_err(|error| invalid(error.to_string()))?;
     let workspace = platform.allowances.workspace.as_path();

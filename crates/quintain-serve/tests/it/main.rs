@@ -4,6 +4,7 @@
 
 mod hostile;
 mod journey;
+mod plain_data;
 mod registry;
 mod resources;
 mod support;

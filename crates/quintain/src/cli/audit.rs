@@ -10,7 +10,8 @@ use crate::exit::Exit;
 
 /// Verify the audit log of `quintain serve`
 ///
-/// The server records who changed or started what. Each record contains the hash of the one before.
+/// The server records who changed or started what. Each record contains the code of the one before, made with a key in the
+/// state directory, and the server keeps the number of records apart.
 ///
 /// Example:
 ///   quintain audit verify
@@ -23,7 +24,7 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Check that no record was changed, removed or inserted
+    /// Check that no record was changed, removed, inserted or cut off
     ///
     /// Example:
     ///   quintain audit verify audit.jsonl
@@ -43,13 +44,17 @@ pub(super) fn run(args: &Args, app: &App) -> Exit {
         app.console.error("no directory with an audit log", Some("set QUINTAIN_HOME"));
         return Exit::Usage;
     };
-    match verify(&path) {
+    let folder = app.context.state_dir().or_else(|| Some(path.parent()?.to_owned()));
+    match verify(&path, &folder.unwrap_or_default()) {
         Ok(count) => {
             app.console
                 .out(&format!("{count} {} intact", if count == 1 { "record" } else { "records" }));
             Exit::Passed
         }
-        Err(error @ quintain_serve::audit::AuditError::Read { .. }) => {
+        Err(
+            error @ (quintain_serve::audit::AuditError::Read { .. }
+            | quintain_serve::audit::AuditError::Key { .. }),
+        ) => {
             app.console.error(&error.to_string(), None);
             Exit::Usage
         }

@@ -84,6 +84,11 @@ struct NewArgs {
 }
 
 fn subject(text: &str) -> Result<String, String> {
+    if text == quintain_engine::store::LOCAL_OWNER {
+        return Err(
+            "`local` is the user of this machine over stdio; choose another name".to_owned()
+        );
+    }
     let is_plain = |c: char| c.is_alphanumeric() || "-_.@+".contains(c);
     if !text.is_empty() && text.len() <= 128 && text.chars().all(is_plain) {
         Ok(text.to_owned())

@@ -15,6 +15,7 @@ pub(super) enum OAuthError {
     UnsupportedGrantType,
     UnsupportedResponseType,
     InvalidRedirectUri,
+    BadRedirectUri,
     AccessDenied,
     TooMany,
     ServerError,
@@ -30,7 +31,7 @@ impl OAuthError {
             Self::InvalidTarget => "invalid_target",
             Self::UnsupportedGrantType => "unsupported_grant_type",
             Self::UnsupportedResponseType => "unsupported_response_type",
-            Self::InvalidRedirectUri => "invalid_redirect_uri",
+            Self::InvalidRedirectUri | Self::BadRedirectUri => "invalid_redirect_uri",
             Self::AccessDenied => "access_denied",
             Self::TooMany => "temporarily_unavailable",
             Self::ServerError => "server_error",
@@ -49,6 +50,9 @@ impl OAuthError {
             Self::UnsupportedGrantType => "this grant type is not supported",
             Self::UnsupportedResponseType => "only the response type `code` is supported",
             Self::InvalidRedirectUri => "the redirect URI is not registered for this client",
+            Self::BadRedirectUri => {
+                "expected 1 to 16 redirect URIs: https, http on this machine, or the scheme of an application"
+            }
             Self::AccessDenied => "the user refused",
             Self::TooMany => "too many requests; try again later",
             Self::ServerError => "the server cannot answer",

@@ -3,15 +3,20 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use url::{Host, Url};
+
 use super::error::OAuthError;
 use super::records::{Client, Grant, Records};
 use crate::auth::{Claims, Verifier};
 use crate::principal::{Access, Group, Principal, Scope};
 use crate::random::random_id;
+use crate::rate::RateLimiter;
 use crate::settings::Settings;
 
 /// How long an access token is valid.
 pub(super) const ACCESS_LIFE_SECONDS: u64 = 600;
+/// Registrations from one address.
+const REGISTRATIONS_PER_MINUTE: u32 = 120;
 
 /// The authorisation server of one server.
 pub struct Provider {
@@ -20,6 +25,8 @@ pub struct Provider {
     /// This server as client of the external issuer.
     pub(super) external_client: Option<(String, Option<String>)>,
     records: Mutex<Records>,
+    /// Registrations by address of the client: everybody may register.
+    pub(super) registrations: RateLimiter,
 }
 
 impl Provider {
@@ -31,6 +38,7 @@ impl Provider {
             name: settings.name.clone(),
             external_client: id.map(|id| (id, secret)),
             records: Mutex::new(Records::open(folder)),
+            registrations: RateLimiter::new(REGISTRATIONS_PER_MINUTE),
         }
     }
 
@@ -38,10 +46,15 @@ impl Provider {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client, if the redirect URI is one of its own, character by character.
+    /// The client, if the redirect URI is one of its own, character by character. The port of this machine's loopback may
+    /// differ, since applications get it from the operating system (RFC 8252, section 7.3).
     pub(super) fn client(&self, id: &str, redirect_uri: &str) -> Result<Client, OAuthError> {
         let client = self.records().client(id).ok_or(OAuthError::InvalidClient)?;
-        if client.redirect_uris.iter().any(|own| own == redirect_uri) {
+        if client
+            .redirect_uris
+            .iter()
+            .any(|own| own == redirect_uri || is_on_other_port(own, redirect_uri))
+        {
             Ok(client)
         } else {
             Err(OAuthError::InvalidRedirectUri)
@@ -72,6 +85,23 @@ impl Provider {
     }
 }
 
+/// Whether two URIs differ only in the port of this machine's loopback address.
+fn is_on_other_port(own: &str, other: &str) -> bool {
+    let without_port = |uri: &str| {
+        let mut url = Url::parse(uri).ok().filter(|url| url.scheme() == "http")?;
+        let is_loopback = match url.host()? {
+            Host::Ipv4(ip) => ip.is_loopback(),
+            Host::Ipv6(ip) => ip.is_loopback(),
+            Host::Domain(name) => name == "localhost",
+        };
+        url.set_port(None).ok()?;
+        // Only a URI in its usual notation, so that nothing else differs.
+        let written = Url::parse(uri).ok()?;
+        (is_loopback && written.as_str() == uri).then(|| url.to_string())
+    };
+    without_port(own).is_some_and(|own| without_port(other) == Some(own))
+}
+
 /// Every scope, in the order of documentation.
 pub(super) fn all_scopes() -> Vec<String> {
     let both = |group| [Scope::new(group, Access::Read), Scope::new(group, Access::Write)];
@@ -97,4 +127,26 @@ pub(super) fn granted_scope(
     }
     let words: Vec<String> = scopes.iter().map(ToString::to_string).collect();
     Ok(words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_on_other_port;
+
+    #[test]
+    fn only_the_port_of_loopback_may_differ() {
+        assert!(is_on_other_port("http://127.0.0.1:7777/cb", "http://127.0.0.1:7778/cb"));
+        assert!(is_on_other_port("http://127.0.0.1/cb", "http://127.0.0.1:50000/cb"));
+        assert!(is_on_other_port("http://[::1]:1/cb", "http://[::1]:2/cb"));
+        for (own, other) in [
+            ("http://127.0.0.1:1/cb", "http://127.0.0.1:2/other"),
+            ("http://127.0.0.1:1/cb", "http://127.0.0.2:1/cb"),
+            ("http://127.0.0.1:1/cb", "http://u@127.0.0.1:2/cb"),
+            ("http://127.0.0.1:1/cb", "http://127.0.0.1:2/x/../cb"),
+            ("http://127.0.0.1:1/cb", "https://127.0.0.1:2/cb"),
+            ("https://a.example:1/cb", "https://a.example:2/cb"),
+        ] {
+            assert!(!is_on_other_port(own, other), "{own} {other}");
+        }
+    }
 }

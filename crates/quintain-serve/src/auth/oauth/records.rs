@@ -15,7 +15,9 @@ use crate::random::{random_id, random_secret};
 const CODE_LIFE: Duration = Duration::from_mins(1);
 const PENDING_LIFE: Duration = Duration::from_mins(10);
 pub(super) const REFRESH_LIFE_SECONDS: u64 = 14 * 24 * 3600;
-const MOST_CLIENTS: usize = 1000;
+const MOST_CLIENTS: usize = 10_000;
+/// How long a client that nobody has approved stays registered.
+const UNUSED_LIFE_SECONDS: u64 = 3600;
 const MOST_PENDING: usize = 1000;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,6 +27,9 @@ pub(super) struct Client {
     /// The hash of its secret; public clients have none.
     pub(super) secret: Option<String>,
     pub(super) created: u64,
+    /// Whether a user has ever approved it. Others are forgotten after a while.
+    #[serde(default)]
+    pub(super) is_used: bool,
 }
 
 /// What a user granted to a client.
@@ -145,18 +150,20 @@ impl Records {
         self.stored.clients.get(id).cloned()
     }
 
-    /// Adds a client; the oldest makes room.
-    pub(super) fn add_client(&mut self, client: Client) -> String {
-        if self.stored.clients.len() >= MOST_CLIENTS {
-            let clients = &self.stored.clients;
-            let oldest =
-                clients.iter().min_by_key(|(_, old)| old.created).map(|(id, _)| id.clone());
-            oldest.and_then(|id| self.stored.clients.remove(&id));
+    /// Adds a client. None if there are too many: a flood of registrations never removes another client.
+    pub(super) fn add_client(&mut self, client: Client) -> Option<String> {
+        let clients = &mut self.stored.clients;
+        let now = client.created;
+        if clients.len() >= MOST_CLIENTS {
+            clients.retain(|_, old| old.is_used || old.created + UNUSED_LIFE_SECONDS > now);
+        }
+        if clients.len() >= MOST_CLIENTS {
+            return None;
         }
         let id = random_id();
-        self.stored.clients.insert(id.clone(), client);
+        clients.insert(id.clone(), client);
         self.save();
-        id
+        Some(id)
     }
 
     /// Keeps a request until the user decides. `None` if there are too many.
@@ -188,6 +195,12 @@ impl Records {
     ) -> String {
         self.codes.retain(|_, old| old.since.elapsed() < PENDING_LIFE);
         let code = random_secret();
+        if let Some(client) = self.stored.clients.get_mut(&pending.client)
+            && !client.is_used
+        {
+            client.is_used = true;
+            self.save();
+        }
         let client = pending.client.clone();
         let (owner, family) = (principal.owner.clone(), random_id());
         let grant = Grant { owner, scope, client, family, via };

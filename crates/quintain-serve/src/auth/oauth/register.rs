@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::json;
 use url::{Host, Url};
@@ -13,10 +13,12 @@ use url::{Host, Url};
 use super::error::OAuthError;
 use super::provider::Provider;
 use super::records::{Client, hash};
+use crate::peer::Peer;
 use crate::random::random_secret;
 
 const MOST_URIS: usize = 16;
 const LONGEST_NAME: usize = 100;
+const LONGEST_URI: usize = 2000;
 
 #[derive(Deserialize)]
 pub(super) struct Registration {
@@ -29,14 +31,19 @@ pub(super) struct Registration {
 
 pub(super) async fn register(
     State(provider): State<Arc<Provider>>,
+    peer: Option<Extension<Arc<Peer>>>,
     request: Result<Json<Registration>, axum::extract::rejection::JsonRejection>,
 ) -> Result<Response, OAuthError> {
+    let address = peer.map(|Extension(peer)| peer.address.ip().to_string()).unwrap_or_default();
+    if provider.registrations.take(&address).is_err() {
+        return Err(OAuthError::TooMany);
+    }
     let Ok(Json(request)) = request else {
         return Err(OAuthError::InvalidRequest("expected the metadata of a client as JSON"));
     };
     let uris = &request.redirect_uris;
     if uris.is_empty() || uris.len() > MOST_URIS || !uris.iter().all(|uri| is_acceptable(uri)) {
-        return Err(OAuthError::InvalidRedirectUri);
+        return Err(OAuthError::BadRedirectUri);
     }
     let method = request.token_endpoint_auth_method.as_deref().unwrap_or("none");
     let secret = match method {
@@ -51,6 +58,7 @@ pub(super) async fn register(
         redirect_uris: request.redirect_uris,
         secret: secret.as_deref().map(hash),
         created,
+        is_used: false,
     };
     let mut body = json!({
         "client_name": client.name,
@@ -60,7 +68,7 @@ pub(super) async fn register(
         "token_endpoint_auth_method": method,
         "client_id_issued_at": created,
     });
-    let id = provider.records().add_client(client);
+    let id = provider.records().add_client(client).ok_or(OAuthError::TooMany)?;
     body["client_id"] = json!(id);
     if let Some(secret) = secret {
         body["client_secret"] = json!(secret);
@@ -76,7 +84,16 @@ pub(super) async fn register(
 fn is_acceptable(uri: &str) -> bool {
     const REFUSED: [&str; 8] =
         ["javascript", "data", "file", "blob", "about", "vbscript", "ftp", "ws"];
+    // Parsers drop or keep these differently, and in a header or a policy they separate.
+    let is_plain = |c: char| c.is_ascii_graphic() && !"\"'`<>\\^{|},;".contains(c);
+    if uri.len() > LONGEST_URI || !uri.chars().all(is_plain) {
+        return false;
+    }
     let Ok(url) = Url::parse(uri) else { return false };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-._~[]:".contains(c);
+    if !url.host_str().is_none_or(|host| host.chars().all(is_name)) {
+        return false;
+    }
     if url.fragment().is_some()
         || uri.contains('*')
         || !url.username().is_empty()
@@ -117,6 +134,11 @@ mod tests {
             "https://a.example/#x",
             "https://u:p@a.example/",
             "cb",
+            "https://a.example;script-src/cb",
+            "https://a.example/cb;x",
+            "https://a.example/c\r\nb",
+            "https://a.example/c b",
+            "a;b://x/cb",
         ] {
             assert!(!is_acceptable(uri), "{uri}");
         }

@@ -1,4 +1,4 @@
-//! How many requests a principal may send: a bucket per principal that fills at the rate of the settings.
+//! How many requests a principal or an address may send: a bucket for each, which fills at the rate of the settings.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Buckets that are remembered; full ones are forgotten first.
 const MOST_BUCKETS: usize = 10_000;
 
-pub(super) struct RateLimiter {
+pub(crate) struct RateLimiter {
     per_minute: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
 }
@@ -18,12 +18,12 @@ struct Bucket {
 }
 
 impl RateLimiter {
-    pub(super) fn new(per_minute: u32) -> Self {
+    pub(crate) fn new(per_minute: u32) -> Self {
         Self { per_minute: f64::from(per_minute), buckets: Mutex::default() }
     }
 
     /// Takes one request from the bucket, or says how long to wait.
-    pub(super) fn take(&self, owner: &str) -> Result<(), Duration> {
+    pub(crate) fn take(&self, owner: &str) -> Result<(), Duration> {
         if self.per_minute <= 0.0 {
             return Ok(());
         }
