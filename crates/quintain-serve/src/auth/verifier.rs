@@ -7,14 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::claims::{Claims, LOCAL_AUDIENCE, LOCAL_ISSUER};
+use super::ended::EndedFamilies;
 use super::external::ExternalIssuer;
 use super::keys::{KeyError, KeyRing};
 use super::ledger::{self, Ledger};
 use super::refusal::Refusal;
 use crate::principal::Principal;
-
-/// Misused consents that are remembered.
-const MOST_ENDED: usize = 10_000;
 
 /// Verifies tokens for one server.
 pub struct Verifier {
@@ -24,7 +22,7 @@ pub struct Verifier {
     audiences: Vec<String>,
     state: Mutex<State>,
     /// Consents whose tokens were misused.
-    ended: Mutex<HashSet<String>>,
+    ended: EndedFamilies,
     pub external: Option<Arc<ExternalIssuer>>,
 }
 
@@ -51,7 +49,7 @@ impl Verifier {
             base_url: base_url.to_owned(),
             audiences,
             state: Mutex::new(state),
-            ended: Mutex::default(),
+            ended: EndedFamilies::open(folder),
             external,
         };
         verifier.refresh();
@@ -113,17 +111,13 @@ impl Verifier {
         self.refresh().1.contains(id)
     }
 
-    /// Ends the access tokens of a consent. They are short-lived, so that remembering them in memory is enough.
+    /// Ends the access tokens of a consent.
     pub fn end_family(&self, family: &str) {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if ended.len() >= MOST_ENDED {
-            ended.clear();
-        }
-        ended.insert(family.to_owned());
+        self.ended.add(family);
     }
 
     fn has_ended(&self, family: &str) -> bool {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).contains(family)
+        self.ended.contains(family)
     }
 
     /// Who presents this token.

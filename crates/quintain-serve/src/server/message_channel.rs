@@ -1,7 +1,9 @@
 //! A connection that carries one message per line or event: stdio and HTTP+SSE. Messages are checked before rmcp sees them,
 //! and the end of the input waits for the answers that are still due.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -10,6 +12,7 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
+use super::batches::Batches;
 use super::envelope::{Checked, check};
 use super::info::with_task_capability;
 
@@ -22,11 +25,15 @@ pub struct MessageChannel {
     outgoing: mpsc::Sender<String>,
     /// Requests without an answer so far.
     due: watch::Sender<usize>,
+    batches: Arc<Batches>,
+    /// The messages of a batch that rmcp has not seen.
+    waiting: VecDeque<Vec<u8>>,
 }
 
 impl MessageChannel {
     pub fn new(incoming: mpsc::Receiver<Vec<u8>>, outgoing: mpsc::Sender<String>) -> Self {
-        Self { incoming, outgoing, due: watch::Sender::new(0) }
+        let due = watch::Sender::new(0);
+        Self { incoming, outgoing, due, batches: Arc::default(), waiting: VecDeque::new() }
     }
 
     /// Waits until every request is answered, but not for long.
@@ -37,7 +44,23 @@ impl MessageChannel {
     }
 
     async fn answer(&self, answer: Value) {
-        let _ = self.outgoing.send(answer.to_string()).await;
+        if let Some(text) = self.batches.collect(answer.to_string()) {
+            let _ = self.outgoing.send(text).await;
+        }
+    }
+
+    /// The next message: of the last batch, or of the input.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        loop {
+            if let Some(bytes) = self.waiting.pop_front() {
+                return Some(bytes);
+            }
+            let bytes = self.incoming.recv().await?;
+            match self.batches.split(&bytes) {
+                Some(messages) => self.waiting.extend(messages),
+                None => return Some(bytes),
+            }
+        }
     }
 }
 
@@ -50,10 +73,18 @@ impl Transport<RoleServer> for MessageChannel {
     ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
         let outgoing = self.outgoing.clone();
         let due = self.due.clone();
+        let batches = Arc::clone(&self.batches);
         async move {
             let is_answer =
                 matches!(&item, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
-            if let Some(text) = text_of(&item) {
+            if let ServerJsonRpcMessage::Response(response) = &item
+                && let ServerResult::InitializeResult(result) = &response.result
+            {
+                batches.negotiated(result.protocol_version.as_str());
+            }
+            let text = text_of(&item);
+            let text = if is_answer { text.and_then(|text| batches.collect(text)) } else { text };
+            if let Some(text) = text {
                 // Without a reader nobody misses the message.
                 let _ = outgoing.send(text).await;
             }
@@ -66,7 +97,7 @@ impl Transport<RoleServer> for MessageChannel {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let Some(bytes) = self.incoming.recv().await else {
+            let Some(bytes) = self.next().await else {
                 self.settle().await;
                 return None;
             };
@@ -83,6 +114,9 @@ impl Transport<RoleServer> for MessageChannel {
             };
             match serde_json::from_slice::<ClientJsonRpcMessage>(&passed) {
                 Ok(message) => {
+                    if let Some(text) = self.batches.cancelled(&passed) {
+                        let _ = self.outgoing.send(text).await;
+                    }
                     if matches!(message, ClientJsonRpcMessage::Request(_)) {
                         self.due.send_modify(|due| *due += 1);
                     }
