@@ -38,8 +38,12 @@ const clients = [
   { ...machine, client_id: 'app', grant_types: ['password', 'refresh_token'], token_endpoint_auth_method: 'client_secret_post' },
 ];
 
-// Resources whose path ends in -short get tokens that live for five seconds.
+// Resources whose path ends in -short get tokens that live for five seconds. Our own server, which is at /mcp and verifies
+// tokens itself, gets signed ones with its scopes.
 function resourceServer(resource) {
+  if (resource.endsWith('/mcp')) {
+    return { scope: 'texts:read texts:write', audience: resource, accessTokenTTL: 600, accessTokenFormat: 'jwt' };
+  }
   const ttl = resource.endsWith('-short') ? 5 : 600;
   return { scope: SCOPE, audience: resource, accessTokenTTL: ttl, accessTokenFormat: 'opaque' };
 }
@@ -49,7 +53,10 @@ function provide(mount) {
     clients,
     cookies: { keys: ['not a secret'] },
     scopes: ['openid', 'offline_access'],
-    findAccount: (ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    // Keycloak puts the roles of a user here.
+    claims: { openid: ['sub', 'realm_access'] },
+    conformIdTokenClaims: false,
+    findAccount: (ctx, id) => ({ accountId: id, claims: () => ({ sub: id, realm_access: { roles: ['admin', 'quintain:texts:read'] } }) }),
     interactions: { url: (ctx, interaction) => `${mount}/interaction/${interaction.uid}` },
     issueRefreshToken: (ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,

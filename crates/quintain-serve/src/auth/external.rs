@@ -63,7 +63,14 @@ impl ExternalIssuer {
             url: issuer.to_owned(),
             why: error.to_string(),
         };
-        let client = reqwest::Client::builder()
+        // Fails only if a provider is installed already, which works as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = reqwest::Client::builder();
+        if url::Url::parse(issuer).is_ok_and(|url| quintain_wire::net::is_loopback(&url)) {
+            // A proxy from the environment does not reach this machine.
+            builder = builder.no_proxy();
+        }
+        let client = builder
             .timeout(TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()

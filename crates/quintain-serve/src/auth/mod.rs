@@ -1,6 +1,7 @@
 //! Who a caller is: local tokens, tokens of our own authorisation server, and tokens of an external OpenID Connect issuer.
 
 mod claims;
+mod ended;
 mod external;
 mod keys;
 mod ledger;

@@ -9,14 +9,12 @@ use std::time::SystemTime;
 use quintain_engine::store::LOCAL_OWNER;
 
 use super::claims::{Claims, LOCAL_AUDIENCE, LOCAL_ISSUER};
+use super::ended::EndedFamilies;
 use super::external::ExternalIssuer;
 use super::keys::{KeyError, KeyRing};
 use super::ledger::{self, Ledger};
 use super::refusal::Refusal;
 use crate::principal::Principal;
-
-/// Misused consents that are remembered.
-const MOST_ENDED: usize = 10_000;
 
 /// Verifies tokens for one server.
 pub struct Verifier {
@@ -26,7 +24,7 @@ pub struct Verifier {
     audiences: Vec<String>,
     state: Mutex<State>,
     /// Consents whose tokens were misused.
-    ended: Mutex<HashSet<String>>,
+    ended: EndedFamilies,
     pub external: Option<Arc<ExternalIssuer>>,
 }
 
@@ -56,7 +54,7 @@ impl Verifier {
             base_url: base_url.to_owned(),
             audiences,
             state: Mutex::new(state),
-            ended: Mutex::default(),
+            ended: EndedFamilies::open(folder),
             external,
         };
         verifier.refresh();
@@ -138,17 +136,13 @@ impl Verifier {
         self.refresh().1.contains(id)
     }
 
-    /// Ends the access tokens of a consent. They are short-lived, so that remembering them in memory is enough.
+    /// Ends the access tokens of a consent.
     pub fn end_family(&self, family: &str) {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if ended.len() >= MOST_ENDED {
-            ended.clear();
-        }
-        ended.insert(family.to_owned());
+        self.ended.add(family);
     }
 
     fn has_ended(&self, family: &str) -> bool {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).contains(family)
+        self.ended.contains(family)
     }
 
     /// Who presents this token.

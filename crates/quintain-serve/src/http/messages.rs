@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -16,9 +17,12 @@ use super::call_scope::missing_scope;
 use super::sse;
 use super::state::HttpState;
 use crate::principal::Principal;
-use crate::server::{Checked, check_message, with_task_capability};
+use crate::server::{Checked, check_message, has_batches, messages_of, with_task_capability};
 
 const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+/// The longest answer to a message of a batch.
+const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 /// The first version without sessions, and the methods that it has no longer.
 const STATELESS: &str = "2026-07-28";
 const REMOVED: [&str; 5] =
@@ -51,10 +55,71 @@ pub(super) async fn layer(
         }
         return response;
     }
-    let (mut parts, body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     let Ok(body) = to_bytes(body, state.settings().max_body_size).await else {
         return (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large").into_response();
     };
+    // Versions with batches do not name themselves in a header.
+    let version = parts.headers.get(VERSION).and_then(|version| version.to_str().ok());
+    if version.is_none_or(has_batches)
+        && let Some(messages) = messages_of(&body)
+    {
+        return match messages {
+            Ok(messages) => batch(&state, &principal, &parts, messages, &next).await,
+            Err(answer) => (StatusCode::BAD_REQUEST, Json(answer)).into_response(),
+        };
+    }
+    single(&state, &principal, parts, body, next).await
+}
+
+/// Answers the messages of a batch one after the other, with one array.
+async fn batch(
+    state: &HttpState,
+    principal: &Principal,
+    parts: &Parts,
+    messages: Vec<Value>,
+    next: &Next,
+) -> Response {
+    let mut answers = Vec::new();
+    for message in messages {
+        let body = Bytes::from(message.to_string());
+        let response = single(state, principal, parts.clone(), body, next.clone()).await;
+        let is_refused = matches!(
+            response.status(),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND
+        );
+        if is_refused {
+            return response;
+        }
+        let Ok(body) = to_bytes(response.into_body(), LONGEST_ANSWER).await else {
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        };
+        answers.extend(answer_in(&body));
+    }
+    if answers.is_empty() {
+        return StatusCode::ACCEPTED.into_response();
+    }
+    Json(answers).into_response()
+}
+
+/// The answer in a body: the body itself, or the last event of a stream.
+fn answer_in(body: &[u8]) -> Option<Value> {
+    let is_answer = |message: &Value| message.is_object() && message.get("method").is_none();
+    if let Ok(message) = serde_json::from_slice::<Value>(body) {
+        return Some(message).filter(is_answer);
+    }
+    let text = std::str::from_utf8(body).ok()?;
+    let events = text.lines().filter_map(|line| line.strip_prefix("data:"));
+    events.filter_map(|data| serde_json::from_str(data.trim()).ok()).filter(is_answer).last()
+}
+
+async fn single(
+    state: &HttpState,
+    principal: &Principal,
+    mut parts: Parts,
+    body: Bytes,
+    next: Next,
+) -> Response {
     if let Some(answer) = refuse_removed(&parts.headers, &body) {
         return (StatusCode::NOT_FOUND, Json(answer)).into_response();
     }
@@ -69,7 +134,7 @@ pub(super) async fn layer(
         }
     };
     let message: Value = serde_json::from_slice(&checked).unwrap_or_default();
-    if let Some(scope) = missing_scope(&state, &principal, &message) {
+    if let Some(scope) = missing_scope(state, principal, &message) {
         return insufficient_scope(state.verifier.base_url(), &scope);
     }
     let is_greeting = message.get("method").and_then(Value::as_str) == Some("initialize");
@@ -87,7 +152,7 @@ pub(super) async fn layer(
 
 /// The answer to a method that the version of the request has no longer.
 fn refuse_removed(headers: &HeaderMap, body: &[u8]) -> Option<Value> {
-    let version = headers.get("mcp-protocol-version")?.to_str().ok()?;
+    let version = headers.get(VERSION)?.to_str().ok()?;
     if version < STATELESS {
         return None;
     }

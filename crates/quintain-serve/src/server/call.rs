@@ -27,6 +27,9 @@ use crate::tool::{Call, ErrorCode, ToolError};
 /// A call of a client with tasks that takes longer than this becomes a task.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// What a client reads about a tool that ended without a result.
+pub(super) const UNEXPECTED_END: &str = "the call ended unexpectedly";
+
 /// Who calls, and how the client is reached.
 pub(super) struct Caller {
     pub(super) principal: Principal,
@@ -40,7 +43,7 @@ pub(super) struct Caller {
 
 impl Caller {
     /// Whether a call of this client that takes long becomes a task without being asked for as one.
-    fn follows_tasks(&self) -> bool {
+    pub(super) fn follows_tasks(&self) -> bool {
         self.is_modern && self.capabilities.supports_tasks()
     }
 }
@@ -248,8 +251,16 @@ async fn follow(
         server.catalogue.tool(call.tool).is_some_and(|offered| offered.tool.meta().is_long);
     let may_become_task = is_long && caller.follows_tasks();
     let patience = if may_become_task { PATIENCE.min(limit) } else { limit };
-    match call.step(Some(patience), &caller.cancel).await {
+    // A client that answered only a part is asked for the rest.
+    let unanswered = call.unanswered();
+    let step = if unanswered.is_empty() {
+        call.step(Some(patience), &caller.cancel).await
+    } else {
+        Step::Input(unanswered)
+    };
+    match step {
         Step::Done(result) => Ok(result.into()),
+        Step::Failed => Ok(tools::failed(UNEXPECTED_END).into()),
         Step::Input(requests) => match server.parked.keep(call) {
             Some(state) => Ok(InputRequiredResult::new(Some(requests), Some(state)).into()),
             None => Ok(too_many("calls that wait for an answer").into()),
@@ -285,6 +296,7 @@ pub(super) fn seed(task: &TaskEntry) -> Task {
         super::task_store::TaskState::Working => TaskStatus::Working,
         super::task_store::TaskState::Input(_) => TaskStatus::InputRequired,
         super::task_store::TaskState::Done(_) => TaskStatus::Completed,
+        super::task_store::TaskState::Failed => TaskStatus::Failed,
         super::task_store::TaskState::Cancelled => TaskStatus::Cancelled,
     };
     let updated = updated.format(&Rfc3339).unwrap_or_default();

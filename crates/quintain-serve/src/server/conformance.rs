@@ -4,7 +4,7 @@
 #![expect(deprecated, reason = "the suite tests the methods of earlier versions, too")]
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -20,7 +20,9 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::call::Caller;
+use super::conformance_tasks as tasks;
 use super::log_messages;
+use super::shared::Server;
 use crate::random::random_secret;
 
 /// A red pixel.
@@ -30,10 +32,10 @@ const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
 /// Between two notifications.
 const PAUSE: Duration = Duration::from_millis(50);
 
-type Answer = Result<CallToolResponse, ErrorData>;
+pub(super) type Answer = Result<CallToolResponse, ErrorData>;
 
 /// A value of the protocol from its JSON. What is written here is valid, which the conformance suite proves.
-fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+pub(super) fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value)
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
@@ -48,7 +50,7 @@ fn content(blocks: Value) -> Answer {
     )?))
 }
 
-fn said(text: impl AsRef<str>) -> Answer {
+pub(super) fn said(text: impl AsRef<str>) -> Answer {
     content(json!([{"type": "text", "text": text.as_ref()}]))
 }
 
@@ -80,6 +82,12 @@ pub(super) fn tools() -> Vec<Tool> {
         "else": {"required": ["email"]},
         "additionalProperties": false,
     }}));
+    tools.push(json!({"name": "test_header_argument", "description": "For the conformance suite only", "inputSchema": {
+        "type": "object",
+        "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
+        "required": ["region"],
+    }}));
+    tools.extend(tasks::tools());
     all(tools)
 }
 
@@ -112,12 +120,17 @@ const NAMES: [&str; 24] = [
 
 /// Answers a call of one of the tools; `None` for every other tool.
 pub(super) async fn call(
+    server: &Arc<Server>,
     caller: &Caller,
     request: &CallToolRequestParams,
     level: Option<LoggingLevel>,
 ) -> Option<Answer> {
+    const OTHERS: [&str; 2] = ["json_schema_2020_12_tool", "test_header_argument"];
     let name = request.name.as_ref();
-    if name != "json_schema_2020_12_tool" && !NAMES.contains(&name) {
+    if let Some(answer) = tasks::call(server, caller, request).await {
+        return Some(answer);
+    }
+    if !OTHERS.contains(&name) && !NAMES.contains(&name) {
         return None;
     }
     Some(answer(caller, request, level).await)
@@ -204,7 +217,7 @@ async fn sampled(caller: &Caller, request: &CallToolRequestParams) -> Answer {
     }
 }
 
-fn argument(request: &CallToolRequestParams, name: &str) -> String {
+pub(super) fn argument(request: &CallToolRequestParams, name: &str) -> String {
     let arguments = request.arguments.as_ref();
     let text = arguments.and_then(|arguments| arguments.get(name)).and_then(Value::as_str);
     text.unwrap_or_default().to_owned()
@@ -217,7 +230,7 @@ fn sampling(prompt: &str) -> Value {
     }})
 }
 
-fn question(message: &str, field: &str) -> Value {
+pub(super) fn question(message: &str, field: &str) -> Value {
     json!({"method": "elicitation/create", "params": {
         "mode": "form",
         "message": message,
@@ -285,11 +298,11 @@ async fn elicited(caller: &Caller, request: &CallToolRequestParams) -> Answer {
 }
 
 /// The answer of the client to a question, if it has the form of one.
-fn response<'r>(request: &'r CallToolRequestParams, key: &str) -> Option<&'r Value> {
+pub(super) fn response<'r>(request: &'r CallToolRequestParams, key: &str) -> Option<&'r Value> {
     request.input_responses.as_ref()?.get(key).filter(|answer| answer.is_object())
 }
 
-fn ask<const N: usize>(questions: [(&str, Value); N], state: Option<String>) -> Answer {
+pub(super) fn ask<const N: usize>(questions: [(&str, Value); N], state: Option<String>) -> Answer {
     let mut requests = BTreeMap::new();
     for (key, question) in questions {
         requests.insert(key.to_owned(), made(question)?);

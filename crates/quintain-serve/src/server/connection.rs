@@ -17,7 +17,7 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use super::call::{Caller, call_tool, seed};
+use super::call::{Caller, UNEXPECTED_END, call_tool, seed};
 use super::envelope::LEGACY_PREFIX;
 use super::log_messages::{self, LogLevel};
 use super::paging::page;
@@ -81,6 +81,15 @@ fn is_modern(context: &Context) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
+/// The JSON-RPC error of a task whose tool ended without a result.
+fn unexpected_end() -> JsonObject {
+    let error = ErrorData::internal_error(UNEXPECTED_END, None);
+    match serde_json::to_value(error) {
+        Ok(serde_json::Value::Object(error)) => error,
+        _ => JsonObject::new(),
+    }
+}
+
 fn cursor_of(request: Option<PaginatedRequestParams>) -> Option<String> {
     request.and_then(|request| request.cursor)
 }
@@ -113,6 +122,11 @@ impl ServerHandler for Connection {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
+        if self.server.catalogue.is_for_conformance
+            && let Some(fixture) = conformance::tools().into_iter().find(|tool| tool.name == name)
+        {
+            return Some(fixture);
+        }
         self.server.catalogue.tool(name).map(tools::listed)
     }
 
@@ -125,7 +139,7 @@ impl ServerHandler for Connection {
         if self.server.catalogue.is_for_conformance {
             let caller = self.caller(&context);
             let level = context.meta.log_level();
-            if let Some(answer) = conformance::call(&caller, &request, level).await {
+            if let Some(answer) = conformance::call(&self.server, &caller, &request, level).await {
                 return answer;
             }
         }
@@ -321,6 +335,7 @@ impl ServerHandler for Connection {
             TaskState::Working => TaskPayload::Working,
             TaskState::Input(input_requests) => TaskPayload::InputRequired { input_requests },
             TaskState::Cancelled => TaskPayload::Cancelled,
+            TaskState::Failed => TaskPayload::Failed { error: unexpected_end() },
             TaskState::Done(result) => match serde_json::to_value(result) {
                 Ok(serde_json::Value::Object(result)) => TaskPayload::Completed { result },
                 _ => return Err(ErrorData::internal_error("the result cannot be written", None)),

@@ -29,7 +29,7 @@ pub fn check(bytes: &[u8]) -> Checked<'_> {
             return Checked::Answer(error(
                 &Value::Null,
                 -32600,
-                "Invalid Request: batches are not supported",
+                "Invalid Request: only 2025-03-26 and earlier have batches",
             ));
         }
         Ok(_) => {

@@ -8,7 +8,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ErrorCode as RpcCode, ProgressToken};
 use serde_json::{Map, Value, json};
 
-use super::call::{Caller, Refused, seed, start, too_many};
+use super::call::{Caller, Refused, UNEXPECTED_END, seed, start, too_many};
 use super::conformance;
 use super::paging::page;
 use super::shared::Server;
@@ -74,8 +74,10 @@ pub(super) async fn answer(
                 finished = task.finished() => finished,
                 () = caller.cancel.cancelled() => TaskState::Cancelled,
             };
-            let TaskState::Done(result) = finished else {
-                return Err(ErrorData::invalid_params("Task was cancelled", None));
+            let result = match finished {
+                TaskState::Done(result) => result,
+                TaskState::Failed => return Err(ErrorData::internal_error(UNEXPECTED_END, None)),
+                _ => return Err(ErrorData::invalid_params("Task was cancelled", None)),
             };
             let mut result = serde_json::to_value(result)
                 .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;

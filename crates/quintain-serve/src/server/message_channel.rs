@@ -1,8 +1,9 @@
 //! A connection that carries one message per line or event: stdio and HTTP+SSE. Messages are checked before rmcp sees them,
 //! and the end of the input waits for the answers that are still due.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -11,6 +12,7 @@ use rmcp::transport::Transport;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
+use super::batches::Batches;
 use super::envelope::{Checked, check};
 use super::info::with_task_capability;
 
@@ -23,11 +25,15 @@ pub struct MessageChannel {
     outgoing: mpsc::Sender<String>,
     /// The ids of requests without an answer so far.
     due: watch::Sender<HashSet<RequestId>>,
+    batches: Arc<Batches>,
+    /// The messages of a batch that rmcp has not seen.
+    waiting: VecDeque<Vec<u8>>,
 }
 
 impl MessageChannel {
     pub fn new(incoming: mpsc::Receiver<Vec<u8>>, outgoing: mpsc::Sender<String>) -> Self {
-        Self { incoming, outgoing, due: watch::Sender::new(HashSet::new()) }
+        let due = watch::Sender::new(HashSet::new());
+        Self { incoming, outgoing, due, batches: Arc::default(), waiting: VecDeque::new() }
     }
 
     /// Waits until every request is answered, but not for long.
@@ -38,7 +44,23 @@ impl MessageChannel {
     }
 
     async fn answer(&self, answer: Value) {
-        let _ = self.outgoing.send(answer.to_string()).await;
+        if let Some(text) = self.batches.collect(answer.to_string()) {
+            let _ = self.outgoing.send(text).await;
+        }
+    }
+
+    /// The next message: of the last batch, or of the input.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        loop {
+            if let Some(bytes) = self.waiting.pop_front() {
+                return Some(bytes);
+            }
+            let bytes = self.incoming.recv().await?;
+            match self.batches.split(&bytes) {
+                Some(messages) => self.waiting.extend(messages),
+                None => return Some(bytes),
+            }
+        }
     }
 }
 
@@ -51,13 +73,23 @@ impl Transport<RoleServer> for MessageChannel {
     ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
         let outgoing = self.outgoing.clone();
         let due = self.due.clone();
+        let batches = Arc::clone(&self.batches);
         async move {
             let answered = match &item {
                 ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
                 ServerJsonRpcMessage::Error(error) => error.id.clone(),
                 _ => None,
             };
-            if let Some(text) = text_of(&item) {
+            let is_answer =
+                matches!(&item, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
+            if let ServerJsonRpcMessage::Response(response) = &item
+                && let ServerResult::InitializeResult(result) = &response.result
+            {
+                batches.negotiated(result.protocol_version.as_str());
+            }
+            let text = text_of(&item);
+            let text = if is_answer { text.and_then(|text| batches.collect(text)) } else { text };
+            if let Some(text) = text {
                 // Without a reader nobody misses the message.
                 let _ = outgoing.send(text).await;
             }
@@ -72,7 +104,7 @@ impl Transport<RoleServer> for MessageChannel {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let Some(bytes) = self.incoming.recv().await else {
+            let Some(bytes) = self.next().await else {
                 self.settle().await;
                 return None;
             };
@@ -89,6 +121,9 @@ impl Transport<RoleServer> for MessageChannel {
             };
             match serde_json::from_slice::<ClientJsonRpcMessage>(&passed) {
                 Ok(message) => {
+                    if let Some(text) = self.batches.cancelled(&passed) {
+                        let _ = self.outgoing.send(text).await;
+                    }
                     if let ClientJsonRpcMessage::Request(request) = &message {
                         let id = request.id.clone();
                         let mut is_new = false;

@@ -1,10 +1,12 @@
 //! The MCP server on rmcp, in both eras of the protocol: what the methods of the protocol mean for the registries. How bytes
 //! arrive, and who sent them, is the business of `stdio` and of the module `http`.
 
+mod batches;
 mod call;
 mod client_host;
 mod completion;
 mod conformance;
+mod conformance_tasks;
 mod connection;
 mod envelope;
 mod info;
@@ -22,6 +24,7 @@ mod subscriptions;
 mod task_store;
 mod tools;
 
+pub use batches::{has_batches, messages_of};
 pub use connection::Connection;
 pub use envelope::{Checked, check as check_message};
 pub use info::with_task_capability;

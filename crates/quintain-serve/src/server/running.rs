@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::{CallToolResult, InputRequests, InputResponses};
 use serde_json::{Map, Value};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -32,14 +32,16 @@ pub(super) struct RunningCall {
     pub(super) host: Arc<ClientHost>,
     work: JoinHandle<CallToolResult>,
     inputs: mpsc::Receiver<InputNeeded>,
-    unanswered: BTreeMap<String, oneshot::Sender<Value>>,
+    unanswered: BTreeMap<String, InputNeeded>,
     asked: u32,
 }
 
 /// How far a call came.
 pub(super) enum Step {
     Done(CallToolResult),
-    /// The client must answer before the call can continue.
+    /// The tool ended without a result, which is a fault of the server.
+    Failed,
+    /// The client must answer another question before the call can continue.
     Input(InputRequests),
     Cancelled,
     /// The time limit was reached; the call still runs.
@@ -82,14 +84,15 @@ impl RunningCall {
                     Ok(result) => Step::Done(result),
                     Err(error) => {
                         tracing::error!(%error, tool = self.tool, "a tool call failed");
-                        Step::Done(super::tools::failed("the call ended unexpectedly"))
+                        Step::Failed
                     }
                 },
                 Some(needed) = self.inputs.recv() => {
                     self.asked += 1;
                     let key = format!("question_{}", self.asked);
-                    self.unanswered.insert(key.clone(), needed.answer);
-                    return Step::Input(BTreeMap::from([(key, needed.request)]));
+                    let request = needed.request.clone();
+                    self.unanswered.insert(key.clone(), needed);
+                    return Step::Input(BTreeMap::from([(key, request)]));
                 }
                 () = cancel.cancelled() => return Step::Cancelled,
                 () = self.host.cancel.cancelled() => return Step::Cancelled,
@@ -99,14 +102,19 @@ impl RunningCall {
         }
     }
 
-    /// Gives the answers of the user to the tool. Returns whether every question was answered.
-    pub(super) fn answer(&mut self, answers: InputResponses) -> bool {
+    /// The questions that the client has not answered.
+    pub(super) fn unanswered(&self) -> InputRequests {
+        let asked = self.unanswered.iter();
+        asked.map(|(key, needed)| (key.clone(), needed.request.clone())).collect()
+    }
+
+    /// Gives the answers of the user to the tool.
+    pub(super) fn answer(&mut self, answers: InputResponses) {
         for (key, answer) in answers {
             if let Some(waiting) = self.unanswered.remove(&key) {
-                let _ = waiting.send(answer);
+                let _ = waiting.answer.send(answer);
             }
         }
-        self.unanswered.is_empty()
     }
 
     /// Stops the tool. It may store what it has; nobody waits for that.

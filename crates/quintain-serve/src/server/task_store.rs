@@ -43,12 +43,14 @@ pub(super) enum TaskState {
     Working,
     Input(InputRequests),
     Done(CallToolResult),
+    /// The tool ended without a result.
+    Failed,
     Cancelled,
 }
 
 impl TaskState {
     pub(super) fn is_final(&self) -> bool {
-        matches!(self, Self::Done(_) | Self::Cancelled)
+        matches!(self, Self::Done(_) | Self::Failed | Self::Cancelled)
     }
 }
 
@@ -130,9 +132,35 @@ impl TaskEntry {
         }
     }
 
-    /// Answers questions of the task. False if it has none.
-    pub(super) async fn answer(&self, answers: InputResponses) -> bool {
-        matches!(self.state().1, TaskState::Input(_)) && self.answers.send(answers).await.is_ok()
+    /// Adds questions to those that the client has to answer.
+    fn ask(&self, new: InputRequests) {
+        self.state.send_modify(|(updated, state)| {
+            *updated = OffsetDateTime::now_utc();
+            match state {
+                TaskState::Input(requests) => requests.extend(new),
+                _ => *state = TaskState::Input(new),
+            }
+        });
+    }
+
+    /// Answers questions of the task. Whoever reads the task afterwards sees only the questions that are left; answers to
+    /// anything else are ignored.
+    pub(super) async fn answer(&self, mut answers: InputResponses) {
+        self.state.send_if_modified(|(updated, state)| {
+            let TaskState::Input(requests) = state else {
+                answers.clear();
+                return false;
+            };
+            answers.retain(|key, _| requests.remove(key).is_some());
+            if requests.is_empty() {
+                *state = TaskState::Working;
+            }
+            *updated = OffsetDateTime::now_utc();
+            !answers.is_empty()
+        });
+        if !answers.is_empty() {
+            let _ = self.answers.send(answers).await;
+        }
     }
 }
 
@@ -145,27 +173,23 @@ async fn drive(
         task.state.send_replace((OffsetDateTime::now_utc(), state));
     };
     loop {
-        match call.step(None, &task.cancel).await {
+        let step = tokio::select! {
+            biased;
+            Some(answered) = answers.recv() => {
+                call.answer(answered);
+                continue;
+            }
+            step = call.step(None, &task.cancel) => step,
+        };
+        match step {
             Step::Done(result) => return set(TaskState::Done(result)),
+            Step::Failed => return set(TaskState::Failed),
             Step::Late => {}
             Step::Cancelled => {
                 call.stop();
                 return set(TaskState::Cancelled);
             }
-            Step::Input(requests) => {
-                set(TaskState::Input(requests));
-                let answered = tokio::select! {
-                    answered = answers.recv() => answered,
-                    () = task.cancel.cancelled() => None,
-                };
-                let Some(answered) = answered else {
-                    call.stop();
-                    return set(TaskState::Cancelled);
-                };
-                if call.answer(answered) {
-                    set(TaskState::Working);
-                }
-            }
+            Step::Input(requests) => task.ask(requests),
         }
     }
 }

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,9 +31,22 @@ def quintain(home, *words):
     return done
 
 
+def on_free_port(start):
+    """What `start` makes for an address of this machine. Another program may take the port in between, so that it tries again."""
+    for _ in range(5):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{listener.getsockname()[1]}"
+        try:
+            return start(address)
+        except ValueError:
+            continue
+    raise AssertionError("no free port")
+
+
 class Stdio:
-    def __init__(self, *words, env=None):
-        self.home = tempfile.mkdtemp()
+    def __init__(self, *words, env=None, home=None):
+        self.home = home or tempfile.mkdtemp()
         env = dict(os.environ, QUINTAIN_HOME=self.home, **(env or {}))
         command = [PROGRAM, "serve", "--stdio", "--fixtures", *words]
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -73,10 +87,10 @@ class Stdio:
 
 
 class Http:
-    def __init__(self, *words, env=None, home=None):
+    def __init__(self, *words, env=None, home=None, address="127.0.0.1:0"):
         self.home = home or tempfile.mkdtemp()
         full = dict(os.environ, QUINTAIN_HOME=self.home, **(env or {}))
-        command = [PROGRAM, "serve", "--http", "127.0.0.1:0", "--fixtures", *words]
+        command = [PROGRAM, "serve", "--http", address, "--fixtures", *words]
         self.process = subprocess.Popen(command, env=full, stdout=subprocess.PIPE, text=True)
         self.urls = json.loads(self.process.stdout.readline())
         self.base = self.urls["url"].removesuffix("/mcp")
