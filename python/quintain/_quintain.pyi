@@ -3,7 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import final
 
-__all__: list[str]
+__all__ = [
+    "Client", "QuintainError", "Run", "SuiteError", "TargetError",
+    "__version__", "convert", "grade", "main", "metrics", "start",
+]
 
 __version__: str
 

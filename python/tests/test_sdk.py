@@ -149,7 +149,8 @@ def test_a_recorded_session_becomes_a_test_case(command):
         assert [call.uri for call in case.mcp_resources_called] == ["notes://first", "notes://missing"]
         assert case.mcp_resources_called[1].result["isError"]
         assert case.mcp_prompts_called[0].args == {"name": "Ada"}
-    assert data_of(case, MCPUseMetric).score == (1.0 if command is PRACTICE else data_of(case, MCPUseMetric).score)
+    else:
+        assert data_of(case, MCPUseMetric).score == 1.0
 
 
 def test_turns_take_the_calls_since_the_last_turn():
