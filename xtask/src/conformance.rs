@@ -55,7 +55,7 @@ impl Selection {
         Ok(selection)
     }
 
-    fn wants(&self, run: &Run) -> bool {
+    pub(crate) fn wants(&self, run: &Run) -> bool {
         let same = |wish: &Option<String>, name: &str| wish.as_deref().is_none_or(|it| it == name);
         same(&self.suite, &run.suite) && same(&self.scenario, &run.scenario)
     }
@@ -63,18 +63,18 @@ impl Selection {
 
 /// One scenario at one version of the protocol.
 #[derive(Debug, PartialEq, Eq)]
-struct Run {
+pub(crate) struct Run {
     /// `old`, or `next@` and the version, as in the file of known failures.
-    suite: String,
-    scenario: String,
-    script: PathBuf,
-    version: Option<String>,
+    pub(crate) suite: String,
+    pub(crate) scenario: String,
+    pub(crate) script: PathBuf,
+    pub(crate) version: Option<String>,
 }
 
-struct ScenarioResult<'a> {
-    run: &'a Run,
-    faults: Vec<String>,
-    took: Duration,
+pub(crate) struct ScenarioResult<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) faults: Vec<String>,
+    pub(crate) took: Duration,
 }
 
 pub(crate) fn run(
@@ -97,8 +97,8 @@ pub(crate) fn run(
     let modules = npm.join("node_modules");
     let old = modules.join("@modelcontextprotocol/conformance/dist/index.js");
     let next = modules.join("conformance-next/dist/index.js");
-    let mut runs = plan_old(&old, &list(node, &old)?);
-    runs.extend(plan_next(&next, &list(node, &next)?));
+    let mut runs = plan_old(&old, &list(node, &old, "--client")?);
+    runs.extend(plan_next(&next, &list(node, &next, "--client")?));
     let strays = known
         .unknown(|suite, name| runs.iter().any(|run| run.suite == suite && run.scenario == name));
     if !strays.is_empty() {
@@ -119,7 +119,7 @@ pub(crate) fn run(
 }
 
 /// In CI nothing may be left out; elsewhere it must at least not go unnoticed.
-fn missing(what: &str, in_ci: bool) -> Result<Note> {
+pub(crate) fn missing(what: &str, in_ci: bool) -> Result<Note> {
     if in_ci {
         return Err(what.into());
     }
@@ -144,12 +144,12 @@ fn find_driver(workspace: &Workspace, selection: &Selection) -> Result<Option<Pa
     }
 }
 
-/// Client scenarios and the versions they exist in.
-fn list(node: &Path, script: &Path) -> Result<Vec<(String, Vec<String>)>> {
-    let text = process::capture(Command::new(node).arg(script).args(["list", "--client"]))?;
+/// Scenarios of a side (`--client`, `--server`) and the versions they exist in.
+pub(crate) fn list(node: &Path, script: &Path, side: &str) -> Result<Vec<(String, Vec<String>)>> {
+    let text = process::capture(Command::new(node).arg(script).args(["list", side]))?;
     let scenarios = parse_list(&text);
     if scenarios.is_empty() {
-        return Err(format!("{} lists no client scenarios", script.display()));
+        return Err(format!("{} lists no scenarios for {side}", script.display()));
     }
     Ok(scenarios)
 }
@@ -162,7 +162,7 @@ fn parse_list(text: &str) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-fn plan_old(script: &Path, scenarios: &[(String, Vec<String>)]) -> Vec<Run> {
+pub(crate) fn plan_old(script: &Path, scenarios: &[(String, Vec<String>)]) -> Vec<Run> {
     let run = |scenario: &String| Run {
         suite: "old".into(),
         scenario: scenario.clone(),
@@ -173,7 +173,7 @@ fn plan_old(script: &Path, scenarios: &[(String, Vec<String>)]) -> Vec<Run> {
 }
 
 /// Each scenario runs in the newest version of either era that it exists in.
-fn plan_next(script: &Path, scenarios: &[(String, Vec<String>)]) -> Vec<Run> {
+pub(crate) fn plan_next(script: &Path, scenarios: &[(String, Vec<String>)]) -> Vec<Run> {
     let mut runs = Vec::new();
     for (scenario, versions) in scenarios {
         let legacy = versions.iter().rev().find(|version| *version != MODERN);
@@ -249,7 +249,7 @@ fn run_one<'a>(
 }
 
 /// The suite writes `checks.json` into a folder named after scenario and time.
-fn find_checks(folder: &Path) -> Option<Vec<Value>> {
+pub(crate) fn find_checks(folder: &Path) -> Option<Vec<Value>> {
     for entry in fs::read_dir(folder).ok()?.flatten() {
         let path = entry.path();
         if path.is_dir() {
@@ -263,7 +263,7 @@ fn find_checks(folder: &Path) -> Option<Vec<Value>> {
     None
 }
 
-fn report(outcomes: &[ScenarioResult<'_>], known: &KnownFailures) -> Result<Note> {
+pub(crate) fn report(outcomes: &[ScenarioResult<'_>], known: &KnownFailures) -> Result<Note> {
     let (mut passed, mut expected, mut wrong) = (0, 0, Vec::new());
     for ScenarioResult { run, faults, took } in outcomes {
         let Run { suite, scenario, .. } = run;

@@ -18,6 +18,7 @@ mod process;
 mod programs;
 mod promptfoo;
 mod python;
+mod server_conformance;
 mod stage;
 mod workspace;
 
@@ -42,6 +43,8 @@ Usage: cargo xtask COMMAND
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
+  server-conformance [--suite NAME] [--scenario NAME]
+                        the official conformance suites against our server
   python                test the Python package with the library of the last debug build
   bench [wire|eval|grade|judge|store|build] [OPTION...]
                         measure the client, whole suites, grading, judges, stored runs and a cold build; writes
@@ -83,6 +86,14 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
                 workspace.cargo(&conformance::BUILD, &[])?;
                 let installed = peers::install(workspace)?;
                 conformance::run(workspace, &installed, &selection)
+            })
+        }
+        ["server-conformance", rest @ ..] => {
+            let selection = Selection::parse(rest)?;
+            one("server conformance", |workspace| {
+                workspace.cargo(&server_conformance::BUILD, &[])?;
+                let installed = peers::install(workspace)?;
+                server_conformance::run(workspace, &installed, &selection)
             })
         }
         ["python"] => one("python", python::test),
@@ -148,9 +159,16 @@ fn test(with_peers: bool) -> Result<ExitCode> {
         stages.skip("python", "--no-peers");
     }
     match &installed {
-        Some(installed) => stages
-            .run("conformance", || conformance::run(&workspace, installed, &Selection::default())),
-        None => stages.skip("conformance", "no peers"),
+        Some(installed) => {
+            let all = Selection::default();
+            stages.run("conformance", || conformance::run(&workspace, installed, &all));
+            stages
+                .run("server conformance", || server_conformance::run(&workspace, installed, &all));
+        }
+        None => {
+            stages.skip("conformance", "no peers");
+            stages.skip("server conformance", "no peers");
+        }
     }
     Ok(stages.finish())
 }

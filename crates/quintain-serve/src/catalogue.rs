@@ -21,7 +21,7 @@ pub struct Catalogue {
     pub prompts: Vec<&'static dyn Prompt>,
     pub resources: Vec<&'static dyn ResourceKind>,
     /// Whether what the conformance suite asks for is served, too.
-    pub has_fixtures: bool,
+    pub is_for_conformance: bool,
 }
 
 /// A tool with its schemas.
@@ -41,7 +41,7 @@ impl Catalogue {
             tools,
             prompts: PROMPTS.to_vec(),
             resources: RESOURCES.to_vec(),
-            has_fixtures: false,
+            is_for_conformance: false,
         }
     }
 
@@ -50,7 +50,6 @@ impl Catalogue {
         let mut catalogue = Self::of(toolset);
         catalogue.tools.extend(fixtures::tools().map(Offered::new));
         catalogue.resources.extend(fixtures::resources());
-        catalogue.has_fixtures = true;
         catalogue
     }
 

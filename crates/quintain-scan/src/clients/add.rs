@@ -160,7 +160,7 @@ impl Place {
         Self { path, ..self }
     }
 
-    /// The entry as the client wants it.
+    /// The entry as the client expects it.
     pub fn entry(&self, server: &NewServer) -> Value {
         let mut entry = Map::new();
         match server {
@@ -311,7 +311,7 @@ mod tests {
                 assert_eq!(value[place.section]["quintain"], place.entry(&server), "{name}");
                 let client = HOSTS.iter().find(|host| host.names.contains(&name)).unwrap().names[0];
                 let client = all().iter().copied().find(|known| known.id == client);
-                let client = client.unwrap_or_else(|| panic!("`{name}` is no client"));
+                let client = client.unwrap_or_else(|| panic!("`{name}` is not a known client"));
                 let config =
                     super::super::read(client, super::super::Scope::File, &place.path, &text);
                 assert_eq!(config.entries.len(), 1, "{name}: {text}");

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answers::{insufficient_scope, unknown_session};
 use super::call_scope::missing_scope;
@@ -19,6 +19,10 @@ use crate::principal::Principal;
 use crate::server::{Checked, check_message, with_task_capability};
 
 const SESSION: &str = "mcp-session-id";
+/// The first version without sessions, and the methods that it has no longer.
+const STATELESS: &str = "2026-07-28";
+const REMOVED: [&str; 5] =
+    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 pub(super) async fn layer(
     State(state): State<Arc<HttpState>>,
@@ -51,6 +55,9 @@ pub(super) async fn layer(
     let Ok(body) = to_bytes(body, state.settings().max_body_size).await else {
         return (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large").into_response();
     };
+    if let Some(answer) = refuse_removed(&parts.headers, &body) {
+        return (StatusCode::NOT_FOUND, Json(answer)).into_response();
+    }
     let checked = match check_message(&body) {
         Checked::Pass(passed) => passed,
         Checked::Ignore => return StatusCode::ACCEPTED.into_response(),
@@ -76,6 +83,22 @@ pub(super) async fn layer(
         state.bind(session, &principal.owner);
     }
     with_tasks(response)
+}
+
+/// The answer to a method that the version of the request has no longer.
+fn refuse_removed(headers: &HeaderMap, body: &[u8]) -> Option<Value> {
+    let version = headers.get("mcp-protocol-version")?.to_str().ok()?;
+    if version < STATELESS {
+        return None;
+    }
+    let message: Value = serde_json::from_slice(body).ok()?;
+    let method = message.get("method")?.as_str()?;
+    if !REMOVED.contains(&method) {
+        return None;
+    }
+    let id = message.get("id").cloned().unwrap_or_default();
+    let error = json!({"code": -32601, "message": format!("Method not found: {method}")});
+    Some(json!({"jsonrpc": "2.0", "id": id, "error": error}))
 }
 
 /// Adds the tasks of 2025-11-25 to the greeting, which rmcp sends as an event.

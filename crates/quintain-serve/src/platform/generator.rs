@@ -91,7 +91,9 @@ impl Generator {
 
     /// Whether it is on this machine.
     pub fn is_local(&self) -> bool {
-        if self.is_offline() || self.command().is_some() {
+        // The host shows its user every request to its own model.
+        let is_host = self.provider_type() == "client_sampling";
+        if self.is_offline() || is_host || self.command().is_some() {
             return true;
         }
         let urls = self.urls();

@@ -94,6 +94,22 @@ async fn read(
         ["config", "mcp"] | ["config", "mcp", "settings"] => json!({
             "schemes": ["quintain", "violentutf"], "version": platform.allowances.version,
         }),
+        ["config", "database", "status"] => json!({
+            "status": if platform.store.path().exists() { "ok" } else { "missing" },
+            "generators": all(EntityKind::Generator).await?.len(),
+            "datasets": all(EntityKind::Dataset).await?.len(),
+            "orchestrators": all(EntityKind::Orchestrator).await?.len(),
+        }),
+        ["config", "environment", "current"] => json!({
+            "resource_cache_ttl": platform.settings.resource_cache_ttl.as_secs(),
+            "max_resource_size": platform.settings.max_resource_size,
+            "tool_timeout": platform.settings.tool_timeout.as_secs(),
+            "max_tool_results": platform.settings.max_tool_results,
+        }),
+        ["config", "api", "health"] => json!({
+            "status": "ok", "version": platform.allowances.version,
+            "runs_under_way": platform.active.count(Some(&principal.owner)),
+        }),
         ["config", component, id] => {
             let kind = match *component {
                 "generators" => EntityKind::Generator,

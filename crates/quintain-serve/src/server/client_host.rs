@@ -192,7 +192,7 @@ async fn ask(
     }
 }
 
-/// The client's model for one run: within the limits of the settings, and so many times at most.
+/// The client's model for one run: within the limits of the settings, and `MOST_SAMPLES` times at most.
 struct ClientSampler {
     peer: Peer<RoleServer>,
     inputs: Option<mpsc::Sender<InputNeeded>>,

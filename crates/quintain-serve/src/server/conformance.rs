@@ -1,5 +1,5 @@
 //! What the official conformance suite asks of a server: tools, resources and prompts with fixed names, which do nothing but
-//! answer. Only the hidden flag `--fixtures` serves them, in front of the real ones.
+//! answer. Only the hidden flag `--conformance` serves them, in front of the real ones.
 
 #![expect(deprecated, reason = "the suite tests the methods of earlier versions, too")]
 
@@ -43,7 +43,9 @@ fn all<T: DeserializeOwned>(values: Vec<Value>) -> Vec<T> {
 }
 
 fn content(blocks: Value) -> Answer {
-    Ok(CallToolResponse::Complete(made(json!({"content": blocks, "isError": false}))?))
+    Ok(CallToolResponse::Complete(made(
+        json!({"content": blocks, "isError": false, "resultType": "complete"}),
+    )?))
 }
 
 fn said(text: impl AsRef<str>) -> Answer {
@@ -148,6 +150,7 @@ async fn answer(
         "test_error_handling" => Ok(CallToolResponse::Complete(made(json!({
             "content": [{"type": "text", "text": "This tool intentionally returns an error for testing"}],
             "isError": true,
+            "resultType": "complete",
         }))?)),
         "test_missing_capability" => needs_sampling(caller),
         name if name.starts_with("test_input_required_result_") => input_required(caller, request),
@@ -449,7 +452,9 @@ pub(super) fn read(uri: &str) -> Option<Result<ReadResourceResult, ErrorData>> {
             json!({"uri": uri, "mimeType": "application/json", "text": text.to_string()})
         }
     };
-    Some(made(json!({"contents": [contents], "ttlMs": 0, "cacheScope": "private"})))
+    Some(made(
+        json!({"contents": [contents], "ttlMs": 0, "cacheScope": "private", "resultType": "complete"}),
+    ))
 }
 
 /// The prompts, as listed.
@@ -502,7 +507,7 @@ pub(super) fn prompt(
         _ => return None,
     };
     let result: Result<rmcp::model::GetPromptResult, ErrorData> =
-        made(json!({"messages": messages}));
+        made(json!({"messages": messages, "resultType": "complete"}));
     Some(result.map(Into::into))
 }
 
@@ -514,7 +519,7 @@ fn ask_context() -> Result<GetPromptResponse, ErrorData> {
 
 /// Completion of the arguments of the prompts.
 pub(super) fn completion(prompt: &str, typed: &str) -> Option<Vec<String>> {
-    let words = ["paris", "park", "party"];
+    let words = ["paris", "park", "parts"];
     let fitting =
         || words.iter().filter(|word| word.starts_with(typed)).map(|word| (*word).to_owned());
     (prompt == "test_prompt_with_arguments").then(|| fitting().collect())

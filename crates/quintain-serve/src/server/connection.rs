@@ -99,7 +99,7 @@ impl ServerHandler for Connection {
         let principal = self.principal(&context);
         let mut tools: Vec<_> =
             self.server.catalogue.tools(&principal).map(tools::listed).collect();
-        if self.server.catalogue.has_fixtures {
+        if self.server.catalogue.is_for_conformance {
             tools.splice(0..0, conformance::tools());
         }
         let cursor = cursor_of(request);
@@ -122,7 +122,7 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         offered(self.server.settings().enable_tools, "tools/call")?;
-        if self.server.catalogue.has_fixtures {
+        if self.server.catalogue.is_for_conformance {
             let caller = self.caller(&context);
             let level = context.meta.log_level();
             if let Some(answer) = conformance::call(&caller, &request, level).await {
@@ -153,7 +153,7 @@ impl ServerHandler for Connection {
         offered(self.server.settings().enable_prompts, "prompts/list")?;
         let mut all: Vec<_> =
             self.server.catalogue.prompts.iter().map(|prompt| prompts::listed(*prompt)).collect();
-        if self.server.catalogue.has_fixtures {
+        if self.server.catalogue.is_for_conformance {
             all.splice(0..0, conformance::prompts());
         }
         let cursor = cursor_of(request);
@@ -170,7 +170,7 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
         offered(self.server.settings().enable_prompts, "prompts/get")?;
-        if self.server.catalogue.has_fixtures
+        if self.server.catalogue.is_for_conformance
             && let Some(answer) = conformance::prompt(&request)
         {
             return answer;
@@ -187,7 +187,7 @@ impl ServerHandler for Connection {
     ) -> Result<ListResourcesResult, ErrorData> {
         offered(self.server.settings().enable_resources, "resources/list")?;
         let mut all = resources::list(&self.server, &self.principal(&context)).await?;
-        if self.server.catalogue.has_fixtures {
+        if self.server.catalogue.is_for_conformance {
             all.splice(0..0, conformance::resources());
         }
         let cursor = cursor_of(request);
@@ -207,7 +207,7 @@ impl ServerHandler for Connection {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         offered(self.server.settings().enable_resources, "resources/templates/list")?;
         let mut all = resources::templates(&self.server, &self.principal(&context));
-        if self.server.catalogue.has_fixtures {
+        if self.server.catalogue.is_for_conformance {
             all.splice(0..0, conformance::templates());
         }
         let cursor = cursor_of(request);
@@ -226,7 +226,7 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         offered(self.server.settings().enable_resources, "resources/read")?;
-        if self.server.catalogue.has_fixtures
+        if self.server.catalogue.is_for_conformance
             && let Some(read) = conformance::read(&request.uri)
         {
             return read.map(Into::into);
@@ -243,7 +243,7 @@ impl ServerHandler for Connection {
         context: Context,
     ) -> Result<(), ErrorData> {
         offered(self.server.settings().enable_resources, "resources/subscribe")?;
-        if self.server.catalogue.has_fixtures && conformance::is_resource(&request.uri) {
+        if self.server.catalogue.is_for_conformance && conformance::is_resource(&request.uri) {
             return Ok(());
         }
         let principal = self.principal(&context);
@@ -294,7 +294,7 @@ impl ServerHandler for Connection {
         request: CompleteRequestParams,
         context: Context,
     ) -> Result<CompleteResult, ErrorData> {
-        if self.server.catalogue.has_fixtures
+        if self.server.catalogue.is_for_conformance
             && let Reference::Prompt(prompt) = &request.r#ref
             && let Some(values) = conformance::completion(&prompt.name, &request.argument.value)
         {

@@ -38,7 +38,7 @@ pub(super) async fn answer(
             }
             let mut tools: Vec<Value> =
                 server.catalogue.tools(&caller.principal).map(listed_with_tasks).collect();
-            if server.catalogue.has_fixtures {
+            if server.catalogue.is_for_conformance {
                 let fixtures = conformance::tools().into_iter();
                 tools.splice(0..0, fixtures.filter_map(|tool| serde_json::to_value(tool).ok()));
             }

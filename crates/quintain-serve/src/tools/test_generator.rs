@@ -135,6 +135,7 @@ async fn ask(
                 "prompt": prompts.get(case.test_idx).map_or("", String::as_str),
                 "error": error.map(shown),
                 "latency_ms": case.latency_ms,
+                "output": output,
                 "untrusted": {"output": output},
             }));
         }

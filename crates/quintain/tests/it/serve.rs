@@ -9,10 +9,11 @@ use libtest_mimic::{Failed, Trial};
 use crate::run::repository;
 
 /// A script, and the variable that names the environment it needs.
-const SCRIPTS: [(&str, Option<&str>); 6] = [
+const SCRIPTS: [(&str, Option<&str>); 7] = [
     ("protocol.py", None),
     ("seed.py", None),
     ("attacks.py", None),
+    ("install.py", None),
     ("sdk_classic.py", Some("QUINTAIN_PEER_PYTHON_CLASSIC")),
     ("sdk_modern.py", Some("QUINTAIN_PEER_PYTHON_MODERN")),
     ("sdk_typescript.py", Some("QUINTAIN_PEER_NPM")),

@@ -76,6 +76,9 @@ struct Options {
     /// Also serve what tests of the protocol need
     #[arg(long, hide = true)]
     fixtures: bool,
+    /// Also serve what the official conformance suite asks for
+    #[arg(long, hide = true)]
+    conformance: bool,
 }
 
 pub(super) async fn run(args: Args, app: &App) -> Exit {
@@ -84,13 +87,13 @@ pub(super) async fn run(args: Args, app: &App) -> Exit {
         Some(Command::Check(check)) => check::run(&check, app),
         Some(Command::Install(install)) => install::run(&install, app).await,
         None => match settings::read(&args.options, app) {
-            Ok(effective) => serve(effective, args.options.fixtures, app).await,
+            Ok(effective) => serve(effective, &args.options, app).await,
             Err(exit) => exit,
         },
     }
 }
 
-async fn serve(effective: Effective, fixtures: bool, app: &App) -> Exit {
+async fn serve(effective: Effective, options: &Options, app: &App) -> Exit {
     let settings = effective.settings;
     let store = match store::open(app).await {
         Ok(store) => store,
@@ -108,11 +111,12 @@ async fn serve(effective: Effective, fixtures: bool, app: &App) -> Exit {
         None => None,
     };
     let jobs = job::jobs(app, Some(store.clone()));
-    let mut catalogue = if fixtures {
+    let mut catalogue = if options.fixtures {
         Catalogue::with_fixtures(settings.toolset)
     } else {
         Catalogue::of(settings.toolset)
     };
+    catalogue.is_for_conformance = options.conformance;
     if let Some(folder) = &settings.prompt_template_dir {
         match quintain_serve::prompts::load_own(folder) {
             Ok(prompts) => catalogue.add_prompts(prompts),
