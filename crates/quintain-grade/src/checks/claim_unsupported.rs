@@ -33,7 +33,8 @@ value in another notation counts, also rounded, in another unit, as a decimal co
 a short hash or a base name. In sentences about totals, differences, averages and shares it also counts what two known numbers make.
 A product with a number of the user or of the same sentence counts as well: three nights at 89, 100 at a rate of 1.08.
 \"I have created ...\", \"I sent ...\", \"Booked!\" need a successful call that changes something; \"You're booked\" and \"Done\" do if the
-user ordered it. Negations, offers, questions, quotes and passives about data are not claims of the application.
+user ordered it. An application without tools that edits a text and shows it claims nothing. Negations, offers, questions,
+quotes and passives about data are not claims of the application.
 
 # Why it matters
 An invented figure reads like a fact, and an act that never happened is noticed late.
@@ -226,6 +227,21 @@ mod tests {
         );
         let gross = json!({"net": 200, "vat_percent": 19});
         assert_eq!(claims("What is the gross price?", gross, "The gross price is 238.00."), 0);
+    }
+
+    #[test]
+    fn differences_of_quantities_are_supported() {
+        let claims = |answer: &str| {
+            let trace = trace("Is the log growing?")
+                .call("read_file", json!({"path": "a.log"}), json!("100 rows"))
+                .call("read_file", json!({"path": "a.log"}), json!("140 rows"))
+                .answer(answer);
+            found(&ClaimUnsupported, &trace).len()
+        };
+        for answer in ["Yes, it grew by 40 rows.", "The difference is 40 rows."] {
+            assert_eq!(claims(answer), 0, "{answer}");
+        }
+        assert_eq!(claims("Yes, it grew by 57 rows."), 1);
     }
 
     #[test]

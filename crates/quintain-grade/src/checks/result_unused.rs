@@ -74,7 +74,7 @@ fn is_expected(call: &CallView<'_>) -> bool {
     let has_result = matches!(call.call.outcome, CallOutcome::Result(_)) && has_content(call);
     call.call.kind == CallKind::Tool
         && has_result
-        && call.is_accepted()
+        && call.succeeded()
         && call.effect() != Effect::Changes
 }
 
@@ -117,6 +117,18 @@ mod tests {
         let calls: Vec<_> =
             found(&ResultUnused, &trace).into_iter().map(|fault| fault.call).collect();
         assert_eq!(calls, [Some(0)]);
+    }
+
+    #[test]
+    fn a_failure_is_not_there_to_be_used() {
+        let trace = trace("Show me notes.txt")
+            .call(
+                "read_file",
+                json!({"path": "notes.txt"}),
+                json!("Error: ENOENT: no such file or directory"),
+            )
+            .answer("I couldn't find notes.txt.");
+        assert_eq!(found(&ResultUnused, &trace), []);
     }
 
     #[test]

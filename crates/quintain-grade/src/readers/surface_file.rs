@@ -1,7 +1,7 @@
 //! Files with the tools of servers, for traces that do not record them: lists as servers return them, saved surfaces,
 //! definitions for models, servers of test cases, and catalogues of servers.
 
-use quintain_evidence::surface::saved;
+use quintain_evidence::surface::{Surface, saved};
 use quintain_evidence::trace::{Listing, TraceServer};
 use serde_json::Value;
 
@@ -18,6 +18,13 @@ pub fn servers(text: &str) -> Option<Vec<TraceServer>> {
 
 fn saved_surfaces(text: &str) -> Option<Vec<TraceServer>> {
     let surfaces = saved::surfaces(text)?;
+    // Entries without any name are not tools: every call would seem to be unknown.
+    let is_unreadable = |surface: &Surface| {
+        !surface.tools.is_empty() && surface.tools.iter().all(|tool| tool.name().is_none())
+    };
+    if surfaces.iter().any(|(_, surface)| is_unreadable(surface)) {
+        return None;
+    }
     let servers = surfaces.into_iter().map(|(name, surface)| TraceServer {
         name: name.or_else(|| surface.server_name().map(str::to_owned)),
         version: surface.server_version().map(str::to_owned),
@@ -39,6 +46,9 @@ fn of_value(mut value: Value) -> Option<Vec<TraceServer>> {
     if let Some(Value::Array(servers)) = take_any(&mut value, &["mcp_servers", "mcpServers"]) {
         return servers.into_iter().map(of_case).collect();
     }
+    if lists_definitions(&value) {
+        return defined_server(value).map(|server| vec![server]);
+    }
     let Value::Array(items) = value else { return catalogue_entry(value) };
     if items.iter().all(is_case_server) {
         return items.into_iter().map(of_case).collect();
@@ -46,16 +56,32 @@ fn of_value(mut value: Value) -> Option<Vec<TraceServer>> {
     if items.iter().all(|item| item.get("tools").is_some_and(Value::is_object)) {
         return Some(items.into_iter().filter_map(catalogue_entry).flatten().collect());
     }
-    let is_definition = |item: &Value| {
-        item.get("function").is_some()
-            || item.get("input_schema").is_some()
-            || item.get("parameters").is_some()
-    };
-    items.iter().any(is_definition).then(|| {
-        let tools = Some(offers::tools(items));
-        let listings = vec![Listing { tools, ..Listing::default() }].into();
-        vec![TraceServer { listings, ..TraceServer::default() }]
-    })
+    if !items.is_empty() && items.iter().all(lists_definitions) {
+        return Some(items.into_iter().filter_map(defined_server).collect());
+    }
+    items.iter().any(is_definition).then(|| vec![server_of(None, items)])
+}
+
+/// Whether a value is the definition of a tool for a model.
+fn is_definition(item: &Value) -> bool {
+    ["function", "input_schema", "parameters"].iter().any(|key| item.get(key).is_some())
+}
+
+/// Whether an object has such definitions in `tools`, as a request to a model has.
+fn lists_definitions(entry: &Value) -> bool {
+    let tools = entry.get("tools").and_then(Value::as_array);
+    tools.is_some_and(|tools| tools.iter().any(is_definition))
+}
+
+fn defined_server(mut entry: Value) -> Option<TraceServer> {
+    let Some(Value::Array(tools)) = entry.get_mut("tools").map(Value::take) else { return None };
+    let name = any_text(&entry, &["server_name", "serverName", "name"]);
+    Some(server_of(name.map(str::to_owned), tools))
+}
+
+fn server_of(name: Option<String>, tools: Vec<Value>) -> TraceServer {
+    let listings = vec![Listing { tools: Some(offers::tools(tools)), ..Listing::default() }].into();
+    TraceServer { name, listings, ..TraceServer::default() }
 }
 
 fn is_case_server(item: &Value) -> bool {
@@ -112,6 +138,16 @@ mod tests {
             (r#"[{"type": "function", "function": {"name": "log"}}]"#, "-: log"),
             (r#"[{"name": "log", "input_schema": {}}]"#, "-: log"),
             (
+                r#"{"tools": [{"type": "function", "function": {"name": "log", "parameters": {}}}]}"#,
+                "-: log",
+            ),
+            (r#"{"tools": [{"type": "function", "name": "log", "parameters": {}}]}"#, "-: log"),
+            (
+                r#"{"name": "git", "tools": [{"type": "function", "function": {"name": "log"}}]}"#,
+                "git: log",
+            ),
+            (r#"[{"name": "git", "tools": [{"name": "log", "input_schema": {}}]}]"#, "git: log"),
+            (
                 r#"{"mcp_servers": [{"server_name": "git", "available_tools": [{"name": "log"}]}]}"#,
                 "git: log",
             ),
@@ -125,7 +161,9 @@ mod tests {
 
     #[test]
     fn other_files_list_nothing() {
-        for text in ["", "{", "[]", "7", r#"{"a": 1}"#, r#"[{"id": 1}]"#] {
+        for text in
+            ["", "{", "[]", "7", r#"{"a": 1}"#, r#"[{"id": 1}]"#, r#"{"tools": [{"type": "x"}]}"#]
+        {
             assert_eq!(servers(text), None, "{text}");
         }
     }

@@ -94,6 +94,21 @@ pub fn number(text: &str) -> Option<Number> {
     }
 }
 
+/// A number that begins a short text: `100 rows`.
+pub fn quantity(text: &str) -> Option<Number> {
+    const MAX_TOKENS: usize = 3;
+    let text = text.trim();
+    if text.len() > 40 || !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let found = tokens(text);
+    let (first, rest) = found.split_first()?;
+    let Kind::Number(number) = &first.kind else { return None };
+    let is_only =
+        rest.len() < MAX_TOKENS && !text[first.end..].bytes().any(|byte| byte.is_ascii_digit());
+    is_only.then_some(*number)
+}
+
 /// The seconds since a fixed moment that a time stamp means.
 fn seconds(text: &str) -> Option<f64> {
     let (day, time, _) = date::timestamp(text.trim())?;

@@ -7,6 +7,7 @@ use quintain_content::text::short::one_line;
 use quintain_evidence::trace::TraceStep;
 
 use super::claimed::{self, Claim, Voice};
+use super::own_text;
 use super::requests::Requests;
 use super::support::{self, Changes};
 use crate::occurrences::Occurrences;
@@ -32,6 +33,8 @@ pub(super) struct Acts<'v, 't> {
     view: &'v View<'t>,
     changes: Changes<'v, 't>,
     requests: Requests,
+    /// Whether the application called or was offered anything. Without tools, it edits texts in its own answers.
+    has_tools: bool,
     /// The first step at which a result has a verb.
     states: RefCell<HashMap<String, usize>>,
 }
@@ -42,6 +45,7 @@ impl<'v, 't> Acts<'v, 't> {
             view,
             changes: Changes::new(view),
             requests: Requests::new(view),
+            has_tools: !view.calls.is_empty() || !view.trace.servers.is_empty(),
             states: RefCell::default(),
         }
     }
@@ -58,11 +62,9 @@ impl<'v, 't> Acts<'v, 't> {
         let stated =
             sentences.iter().filter(|sentence| sentence.mood == Mood::Statement).take(2000);
         let stated: Vec<&Sentence<'_>> = stated.collect();
-        let mut claims: Vec<(bool, Claim)> = Vec::new();
+        let mut claims: Vec<(usize, Claim)> = Vec::new();
         for (index, sentence) in stated.iter().enumerate() {
-            claims.extend(
-                claimed::claims(sentence.text).into_iter().map(|claim| (index == 0, claim)),
-            );
+            claims.extend(claimed::claims(sentence.text).into_iter().map(|claim| (index, claim)));
         }
         let says_done = stated.iter().take(2).any(|sentence| claimed::says_done(sentence.text));
         if claims.is_empty() && !says_done {
@@ -77,9 +79,9 @@ impl<'v, 't> Acts<'v, 't> {
         let is_new = !done.iter().any(|change| change.step() > request.start);
         let is_strict = is_new || claims.len() > 1;
         let mut found: Vec<Unsupported> = Vec::new();
-        for (is_first, claim) in &claims {
+        for (index, claim) in &claims {
             let is_wanted = request.ordered.contains(&claim.act)
-                || *is_first && claim.voice == Voice::Elliptic && !request.ordered.is_empty();
+                || *index == 0 && claim.voice == Voice::Elliptic && !request.ordered.is_empty();
             let is_claim = match claim.voice {
                 Voice::Active => true,
                 Voice::Elliptic => {
@@ -95,7 +97,9 @@ impl<'v, 't> Acts<'v, 't> {
                 }
             };
             let is_supported = || done.iter().rev().any(|change| change.supports(claim, is_strict));
-            if is_claim && !is_supported() {
+            let is_own_text =
+                || !self.has_tools && own_text::shows_edit(&claim.verb, stated[*index].text, text);
+            if is_claim && !is_supported() && !is_own_text() {
                 found.push(Unsupported { words: claim.words.clone(), is_alone: done.is_empty() });
             }
             if found.len() >= MAX_FOUND {
@@ -284,6 +288,30 @@ mod tests {
         assert_eq!(count(&read("get_usage", "fine").answer(answer)), 1);
         assert_eq!(count(&read("list_mails", "fine").answer(answer)), 0);
         assert_eq!(count(&read("get_usage", "emailed: yes").answer(answer)), 0);
+    }
+
+    #[test]
+    fn without_tools_texts_are_edited_in_the_answer() {
+        for answer in [
+            "I've added a comment:\n```python\nx = 1  # the answer\n```",
+            "I renamed `x` to `total`: total = 1",
+            "I merged the lists: [1, 2, 3]",
+            "I've added a conclusion: That is all.",
+            "I deleted the last word: foo",
+            "I replaced both occurrences: bar bar",
+        ] {
+            assert_eq!(count(&trace("Change this: x = 1").answer(answer)), 0, "{answer}");
+        }
+        for answer in [
+            "I've deleted the word.",
+            "I've added the meeting to your calendar: Monday, early.",
+            "I've deleted these files: a, b",
+            "I've cancelled the order: it was late.",
+        ] {
+            assert_eq!(count(&trace("Do it").answer(answer)), 1, "{answer}");
+        }
+        let read = trace("Look").call("get_issue", json!({}), json!({"title": "x"}));
+        assert_eq!(count(&read.answer("I've added a comment: thanks")), 1);
     }
 
     #[test]

@@ -26,6 +26,34 @@ static SHOWS: WordList = WordList::new(
      recorded logged placed filed tagged moved attached linked switched",
 );
 
+/// Verbs of editing a text that the user pasted.
+static EDITS: WordList = WordList::new(
+    "added deleted removed renamed merged replaced inserted edited changed updated swapped split \
+     combined joined dropped cleared corrected moved reordered numbered modified marked tagged",
+);
+
+/// Signs that an edit is of something that is no text of the conversation.
+const NOT_TEXT: [&str; 18] = [
+    "meeting",
+    "appointment",
+    "event",
+    "user ",
+    "customer",
+    "contact",
+    "your order",
+    "the order ",
+    "booking",
+    "reservation",
+    "subscription",
+    "mail",
+    "reminder",
+    "task",
+    "record",
+    "payment",
+    "password",
+    "permission",
+];
+
 /// Where something is in an answer.
 const IN_ANSWER: [&str; 14] = [
     " below",
@@ -109,6 +137,20 @@ pub(super) fn is_about_text(verb: &str, object: &[String], rest: &str) -> bool {
         || saves_time
         || only_opens
         || !turns
+}
+
+/// Whether an answer edits a text and shows the outcome: after a colon, or in a block of code.
+pub(super) fn shows_edit(verb: &str, sentence: &str, answer: &str) -> bool {
+    let sentence = sentence.to_lowercase();
+    let (act, outcome) = sentence.split_once(':').unwrap_or((&sentence, ""));
+    let is_shown = sentence.trim_end().ends_with(':')
+        || !outcome.trim().is_empty()
+        || answer.contains("```")
+        || answer.contains("~~~");
+    EDITS.has(verb)
+        && is_shown
+        && !KEPT.iter().any(|sign| act.contains(sign))
+        && !NOT_TEXT.iter().any(|sign| act.contains(sign))
 }
 
 /// Whether a text has a phrase that no letter follows.

@@ -219,7 +219,9 @@ impl Builder {
             Value::Number(number) => number.as_f64().map(f64::abs),
             Value::String(text) => match embedded(text) {
                 Some(inner) => return self.series(&inner, path, depth + 1),
-                None => derived::number(text).map(|number| number.readings.first.value),
+                None => derived::number(text)
+                    .or_else(|| derived::quantity(text))
+                    .map(|number| number.readings.first.value),
             },
             Value::Array(items) if items.len() == 1 => {
                 return self.series(&items[0], path, depth + 1);
