@@ -159,17 +159,13 @@ fn test(with_peers: bool) -> Result<ExitCode> {
     } else {
         stages.skip("python", "--no-peers");
     }
-    match &installed {
-        Some(installed) => {
-            let all = Selection::default();
-            stages.run("conformance", || conformance::run(&workspace, installed, &all));
-            stages
-                .run("server conformance", || server_conformance::run(&workspace, installed, &all));
-        }
-        None => {
-            stages.skip("conformance", "no peers");
-            stages.skip("server conformance", "no peers");
-        }
+    if let Some(installed) = &installed {
+        let all = Selection::default();
+        stages.run("conformance", || conformance::run(&workspace, installed, &all));
+        stages.run("server conformance", || server_conformance::run(&workspace, installed, &all));
+    } else {
+        stages.skip("conformance", "no peers");
+        stages.skip("server conformance", "no peers");
     }
     Ok(stages.finish())
 }

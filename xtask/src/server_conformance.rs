@@ -102,14 +102,12 @@ impl Server {
             BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
         }
         let listening: Value = serde_json::from_str(&line).unwrap_or_default();
-        match listening["url"].as_str() {
-            Some(url) => Ok(Self { url: url.to_owned(), child }),
-            None => {
-                let _ = child.kill();
-                let _ = child.wait();
-                Err(format!("the server did not start, see {}", folder.display()))
-            }
+        if let Some(url) = listening["url"].as_str() {
+            return Ok(Self { url: url.to_owned(), child });
         }
+        let _ = child.kill();
+        let _ = child.wait();
+        Err(format!("the server did not start, see {}", folder.display()))
     }
 }
 

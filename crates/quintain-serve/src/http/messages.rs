@@ -110,7 +110,7 @@ fn answer_in(body: &[u8]) -> Option<Value> {
     }
     let text = std::str::from_utf8(body).ok()?;
     let events = text.lines().filter_map(|line| line.strip_prefix("data:"));
-    events.filter_map(|data| serde_json::from_str(data.trim()).ok()).filter(is_answer).last()
+    events.filter_map(|data| serde_json::from_str(data.trim()).ok()).rfind(is_answer)
 }
 
 async fn single(

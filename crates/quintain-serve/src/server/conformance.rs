@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::call::Caller;
+use super::conformance_answers::{Answer, argument, ask, content, made, question, response, said};
 use super::conformance_tasks as tasks;
 use super::log_messages;
 use super::shared::Server;
@@ -32,26 +33,8 @@ const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
 /// Between two notifications.
 const PAUSE: Duration = Duration::from_millis(50);
 
-pub(super) type Answer = Result<CallToolResponse, ErrorData>;
-
-/// A value of the protocol from its JSON. What is written here is valid, which the conformance suite proves.
-pub(super) fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
-    serde_json::from_value(value)
-        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
-}
-
 fn all<T: DeserializeOwned>(values: Vec<Value>) -> Vec<T> {
     values.into_iter().filter_map(|value| made(value).ok()).collect()
-}
-
-fn content(blocks: Value) -> Answer {
-    Ok(CallToolResponse::Complete(made(
-        json!({"content": blocks, "isError": false, "resultType": "complete"}),
-    )?))
-}
-
-pub(super) fn said(text: impl AsRef<str>) -> Answer {
-    content(json!([{"type": "text", "text": text.as_ref()}]))
 }
 
 fn image() -> Value {
@@ -217,24 +200,10 @@ async fn sampled(caller: &Caller, request: &CallToolRequestParams) -> Answer {
     }
 }
 
-pub(super) fn argument(request: &CallToolRequestParams, name: &str) -> String {
-    let arguments = request.arguments.as_ref();
-    let text = arguments.and_then(|arguments| arguments.get(name)).and_then(Value::as_str);
-    text.unwrap_or_default().to_owned()
-}
-
 fn sampling(prompt: &str) -> Value {
     json!({"method": "sampling/createMessage", "params": {
         "messages": [{"role": "user", "content": {"type": "text", "text": prompt}}],
         "maxTokens": 100,
-    }})
-}
-
-pub(super) fn question(message: &str, field: &str) -> Value {
-    json!({"method": "elicitation/create", "params": {
-        "mode": "form",
-        "message": message,
-        "requestedSchema": {"type": "object", "properties": {field: {"type": "string"}}, "required": [field]},
     }})
 }
 
@@ -295,19 +264,6 @@ async fn elicited(caller: &Caller, request: &CallToolRequestParams) -> Answer {
         }
         Err(error) => said(format!("Elicitation failed: {error}")),
     }
-}
-
-/// The answer of the client to a question, if it has the form of one.
-pub(super) fn response<'r>(request: &'r CallToolRequestParams, key: &str) -> Option<&'r Value> {
-    request.input_responses.as_ref()?.get(key).filter(|answer| answer.is_object())
-}
-
-pub(super) fn ask<const N: usize>(questions: [(&str, Value); N], state: Option<String>) -> Answer {
-    let mut requests = BTreeMap::new();
-    for (key, question) in questions {
-        requests.insert(key.to_owned(), made(question)?);
-    }
-    Ok(InputRequiredResult::new(Some(requests), state).into())
 }
 
 fn key() -> &'static str {
@@ -388,14 +344,13 @@ fn input_required(caller: &Caller, request: &CallToolRequestParams) -> Answer {
                 let asked = question("Step 2: What is your favorite color?", "color");
                 return ask([("step2", asked)], Some(state(&kept)));
             }
-            match (response(request, "step2"), kept.strip_prefix("round-2 ")) {
-                (Some(answer), Some(name)) => {
-                    said(format!("{name} likes {}", field(answer, "color")))
-                }
-                _ => {
-                    let asked = question("Step 1: What is your name?", "name");
-                    ask([("step1", asked)], Some(state("round-1")))
-                }
+            if let (Some(answer), Some(name)) =
+                (response(request, "step2"), kept.strip_prefix("round-2 "))
+            {
+                said(format!("{name} likes {}", field(answer, "color")))
+            } else {
+                let asked = question("Step 1: What is your name?", "name");
+                ask([("step1", asked)], Some(state("round-1")))
             }
         }
         "tampered_state" => match (opened(request)?, response(request, "confirm")) {

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::call::{Caller, UNEXPECTED_END, seed, too_many};
 use super::client_host::{ClientHost, ClientParts, InputNeeded};
-use super::conformance::{Answer, argument, ask, made, question, response, said};
+use super::conformance_answers::{Answer, argument, ask, made, question, response, said};
 use super::running::{RunningCall, Step};
 use super::shared::Server;
 use super::tools;

@@ -6,6 +6,7 @@ mod call;
 mod client_host;
 mod completion;
 mod conformance;
+mod conformance_answers;
 mod conformance_tasks;
 mod connection;
 mod envelope;

@@ -38,6 +38,10 @@ const JUDGED: [&str; 14] = [
     "conversation-relevance",
 ];
 
+/// Why a scorer has no measured rates.
+const EXACT: &str = "n/a: an exact rule";
+const DEPENDS: &str = "n/a: depends on the judge; `quintain meta-eval` measures yours";
+
 tools! {
     ListScorers = {
         name: "list_scorers",
@@ -56,7 +60,11 @@ tools! {
         "aliases": {"type": "array", "items": {"type": "string"}},
         "offline": {"type": "boolean"},
         "docs": {"type": "string"},
-    }), &["name", "description", "offline"])),
+        "sensitivity": {"type": ["number", "null"]},
+        "specificity": {"type": ["number", "null"]},
+        "sample_size": {"type": "integer"},
+        "measurement": {"type": "string", "description": "Where sensitivity and specificity come from, or why they are null"},
+    }), &["name", "description", "offline", "sensitivity", "specificity", "sample_size", "measurement"])),
     call: list;
 
     ScoreText = {
@@ -97,7 +105,11 @@ async fn list(call: Call<'_>) -> Result<Reply, ToolError> {
         .map(|assertion| {
             let meta = assertion.meta();
             let offline = !JUDGED.contains(&meta.id);
-            json!({"name": meta.id, "description": meta.summary, "aliases": meta.aliases, "offline": offline, "docs": meta.docs})
+            let measurement = if offline { EXACT } else { DEPENDS };
+            json!({
+                "name": meta.id, "description": meta.summary, "aliases": meta.aliases, "offline": offline, "docs": meta.docs,
+                "sensitivity": null, "specificity": null, "sample_size": 0, "measurement": measurement,
+            })
         })
         .filter(|one| !arguments.flag("offline_only", false) || one["offline"] == true)
         .collect();

@@ -9,14 +9,19 @@ use libtest_mimic::{Failed, Trial};
 use crate::run::repository;
 
 /// A script, and the variable that names the environment it needs.
-const SCRIPTS: [(&str, Option<&str>); 7] = [
+const SCRIPTS: [(&str, Option<&str>); 12] = [
     ("protocol.py", None),
     ("seed.py", None),
     ("attacks.py", None),
+    ("hosting.py", None),
     ("install.py", None),
+    ("redteam.py", None),
+    ("runs.py", None),
     ("sdk_classic.py", Some("QUINTAIN_PEER_PYTHON_CLASSIC")),
     ("sdk_modern.py", Some("QUINTAIN_PEER_PYTHON_MODERN")),
     ("sdk_typescript.py", Some("QUINTAIN_PEER_NPM")),
+    ("inspector.py", Some("QUINTAIN_PEER_INSPECTOR")),
+    ("issuer.py", Some("QUINTAIN_PEER_OIDC")),
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -24,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         let peer = needs.map(env::var);
         let is_missing = matches!(peer, Some(Err(_)));
         let python = match peer {
-            Some(Ok(folder)) if script != "sdk_typescript.py" => {
+            Some(Ok(folder)) if matches!(script, "sdk_classic.py" | "sdk_modern.py") => {
                 PathBuf::from(folder).join("bin/python")
             }
             _ => "python3".into(),
