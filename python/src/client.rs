@@ -110,12 +110,14 @@ impl Drop for Client {
 }
 
 /// Waits for a future, and ends early if Ctrl-C or another signal raises an exception.
+// The path of the method has one lifetime, where any is wanted.
+#[allow(clippy::redundant_closure_for_method_calls)]
 fn wait<T>(runtime: &Runtime, work: impl Future<Output = T>) -> PyResult<T> {
     let mut work = pin!(work);
     loop {
         match runtime.block_on(async { timeout(SIGNALS, work.as_mut()).await }) {
             Ok(done) => return Ok(done),
-            Err(_) => Python::attach(Python::check_signals)?,
+            Err(_) => Python::attach(|py| py.check_signals())?,
         }
     }
 }
