@@ -44,5 +44,6 @@ pub use network::{
 };
 pub use prices::{Price, PriceTable, Pricing};
 pub use providers::{ALL, Provider, find};
+pub use retry::retry_after;
 pub use spec::{ModelSpec, SpecError};
 pub use structured::{JsonAnswer, json_in};

@@ -61,7 +61,7 @@ impl<'a> Backoff<'a> {
 }
 
 /// What a server asks for: milliseconds, seconds, or an HTTP date.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let millis = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
     if let Some(millis) = millis {

@@ -2,14 +2,18 @@
 
 mod raw;
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use quintain_content::secret::names_a_secret;
+use quintain_content::text::short;
 use quintain_evidence::connection::{ApiKeyPlacement, Auth};
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::response::Response;
+use quintain_llm::retry_after;
 use quintain_suite::suite::{HttpKind, HttpTarget};
 use quintain_wire::redact::MASK;
 use secrecy::ExposeSecret;
@@ -21,6 +25,12 @@ use crate::external_services::ExternalServices;
 use crate::web::{Reply, Request, WebError};
 
 const METHOD: &str = "http";
+/// Wait before the first retry, if the endpoint asks for no other.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// An endpoint that asks for more is not waited for.
+const MAX_WAIT: Duration = Duration::from_mins(1);
+/// Longest part of a refusal in a message.
+const SHOWN: usize = 200;
 
 impl Sender for HttpKind {
     type Settings = HttpTarget;
@@ -37,7 +47,7 @@ impl Sender for HttpKind {
             Err(why) => return Told::refused(METHOD, json!({"url": target.url}), why),
         };
         let sent = shown(&request);
-        match outside.web.send(request, outside.time).await {
+        match send(target, request, outside).await {
             Ok(reply) => {
                 let record = record(&reply);
                 let response = match response(target, &reply, &record, outside).await {
@@ -67,6 +77,25 @@ impl Sender for HttpKind {
             }
         }
     }
+}
+
+/// Sends the request; one that the endpoint refuses with status 429 is sent again after the time that it asks for.
+async fn send(
+    target: &HttpTarget,
+    request: Request,
+    outside: &ExternalServices,
+) -> Result<Reply, WebError> {
+    let mut backoff = FIRST_WAIT;
+    for _ in 0..target.max_retries {
+        let reply = outside.web.send(request.clone(), outside.time).await?;
+        let wait = retry_after(&reply.headers).unwrap_or(backoff);
+        if reply.status != StatusCode::TOO_MANY_REQUESTS || wait > MAX_WAIT {
+            return Ok(reply);
+        }
+        tokio::time::sleep(wait).await;
+        backoff = MAX_WAIT.min(backoff * 2);
+    }
+    outside.web.send(request, outside.time).await
 }
 
 /// Renders the request.
@@ -332,6 +361,10 @@ async fn response(
             let words = words.as_str().unwrap_or_default();
             return Err(format!("HTTP call failed with status {status} {words}: {text}"));
         }
+    } else if reply.status == StatusCode::TOO_MANY_REQUESTS {
+        // Not an output: an assertion such as `not-contains` would pass.
+        let text = short::one_line(text.as_str().unwrap_or_default(), SHOWN);
+        return Err(format!("the endpoint refuses more requests for now (status 429): {text}"));
     }
     // Redirects to the same origin were followed. Unless the suite judges the status itself, another one is no answer.
     if target.validate_status.is_none() && reply.status.is_redirection() {

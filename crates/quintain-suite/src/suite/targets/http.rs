@@ -86,6 +86,8 @@ pub struct HttpTarget {
     pub transform_response: Option<Code>,
     /// Decides whether a status is a success; without it, every status is.
     pub validate_status: Option<Code>,
+    /// Retries of a request that the endpoint refuses with status 429.
+    pub max_retries: u32,
 }
 
 impl Settings for HttpTarget {
@@ -138,6 +140,9 @@ fn host_of(request: &str, https: bool) -> String {
     format!("{scheme}://{}", hosts.join(" or "))
 }
 
+/// Retries of a request that the endpoint refuses with status 429, as for models.
+const DEFAULT_RETRIES: u32 = 3;
+
 /// Keys of promptfoo that Quintain does not support. Ignoring them would test something else.
 const UNSUPPORTED: [&str; 6] =
     ["multipart", "signatureAuth", "tls", "session", "sessionParser", "sessionSource"];
@@ -175,8 +180,13 @@ fn read(entry: &mut Entry<'_>) -> Option<HttpTarget> {
         validate_status: fields
             .get("validateStatus")
             .and_then(|node| code("validateStatus", node, reader.base_dir, reader.files, dx)),
+        max_retries: fields
+            .get("maxRetries")
+            .and_then(|node| text("maxRetries", node, reader, dx))
+            .and_then(|text| text.trim().parse().ok())
+            .unwrap_or(DEFAULT_RETRIES),
     };
-    for name in ["maxRetries", "tokenEstimation", "tools", "tool_choice", "toolFormat"] {
+    for name in ["tokenEstimation", "tools", "tool_choice", "toolFormat"] {
         fields.get(name);
     }
     fields.finish(reader.strictness, dx);
@@ -291,7 +301,10 @@ fn schema() -> Value {
             "validateStatus",
             code_schema("Decides whether a status is a success [default: every status]."),
         ),
-        ("maxRetries", any("Has no effect")),
+        (
+            "maxRetries",
+            any("Retries of a request that the endpoint refuses with status 429 [default: 3]"),
+        ),
         ("tokenEstimation", any("Has no effect")),
         ("tools", any("Tools that a model is offered")),
         ("tool_choice", any("Has no effect")),

@@ -16,6 +16,7 @@ pub(super) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("models::mistakes_are_reported_before_anything_is_sent", mistakes),
         Trial::test("models::a_model_that_is_asked_too_often_is_asked_again", asked_again),
+        Trial::test("models::an_http_target_that_is_busy_is_asked_again", http_asked_again),
         Trial::test("models::faults_are_errors_and_never_pass", faults),
         Trial::test("models::a_judge_that_fails_is_an_error", failing_judge),
         Trial::test("models::text_under_judgement_cannot_give_orders", injected),
@@ -87,6 +88,33 @@ fn asked_again() -> Result<(), Failed> {
     ensure(head.contains(&format!("Bearer {KEY}")), head)
 }
 
+/// As for models: 429 is retried after the time that the endpoint asks for, and is never an output.
+fn http_asked_again() -> Result<(), Failed> {
+    let busy = |headers| Reply { headers, ..Reply::status(429, r#"{"error": "slow down"}"#) };
+    let http = |endpoint: &Endpoint| {
+        format!(
+            "targets:\n  - id: http\n    config: {{url: '{}', method: POST, body: {{q: '{{{{prompt}}}}'}}, maxRetries: 2}}\n\
+             prompts: [hello]\ntests:\n  - assert: [{{type: not-contains, value: zzz}}]\n",
+            endpoint.url()
+        )
+    };
+    let now = "Retry-After: 0\r\n";
+    let endpoint = Endpoint::start(vec![busy(now), busy(now), Reply::status(200, "hello")])?;
+    let place = folder()?;
+    let (output, rows) = eval(place.path(), &http(&endpoint), &[])?;
+    ensure(output.status.code() == Some(0) && endpoint.seen().len() == 3, (&output, &rows))?;
+    for (headers, requests) in [(now, 3), ("Retry-After: 100000\r\n", 1)] {
+        let endpoint = Endpoint::start(vec![busy(headers)])?;
+        let place = folder()?;
+        let (output, rows) = eval(place.path(), &http(&endpoint), &[])?;
+        let error = rows[0]["error"].as_str().unwrap_or_default();
+        ensure(output.status.code() == Some(100) && rows[0]["failureReason"] == 2, &output)?;
+        ensure(error.contains("status 429") && error.contains("slow down"), error)?;
+        ensure(endpoint.seen().len() == requests, endpoint.seen().len())?;
+    }
+    Ok(())
+}
+
 /// Every fault of an endpoint is an error of the row.
 fn faults() -> Result<(), Failed> {
     let cases: [(&str, Reply, &str); 6] = [
@@ -119,7 +147,8 @@ fn faults() -> Result<(), Failed> {
 }
 
 fn failing_judge() -> Result<(), Failed> {
-    for reply in [Reply::status(500, "{}"), Reply::text("I think it is fine"), Reply::text("")] {
+    let replies = ["I think it is fine", "", r#"{"verdict": "yes"}"#].map(Reply::text);
+    for reply in replies.into_iter().chain([Reply::status(500, "{}")]) {
         let endpoint = Endpoint::start(vec![Reply::text("hello"), reply])?;
         for not in ["", "not-"] {
             let folder = folder()?;

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
+use super::endpoint::{Endpoint, Reply};
 use super::{ensure, eval, folder};
 use crate::budgets::quintain;
 use crate::run::repository;
@@ -25,6 +26,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("a_real_model_answers_in_three_dialects", dialects),
         trial("a_real_model_judges_with_a_closed_rubric", judge),
         trial("real_embeddings_compare_texts", embeddings),
+        trial("real_embeddings_measure_relevance", relevance),
         trial("a_real_model_leads_a_crescendo", crescendo),
         trial("a_real_model_is_attacked", attacked),
     ]
@@ -119,6 +121,37 @@ fn embeddings() -> Result<(), Failed> {
     let folder = folder()?;
     let (output, rows) = eval(folder.path(), &suite, &[])?;
     ensure(output.status.code() == Some(0) && rows.len() == 2, (&output, &rows))
+}
+
+/// A scripted model derives the questions; their distance to the prompt is measured with real embeddings.
+fn relevance() -> Result<(), Failed> {
+    const ASKED: &str = "What is the capital of France?";
+    let peer = Peer::start("embeddings.py")?;
+    let questions = [ASKED, "Which city is the capital of France?", "How do cats sleep?"];
+    let writer = Endpoint::start(questions.map(Reply::text).to_vec())?;
+    let suite = format!(
+        "targets: [{{id: 'scripted:s', config: {{default: Paris is the capital of France.}}}}]\n\
+         prompts: ['{ASKED}']\n\
+         defaultTest:\n  options:\n    provider:\n\
+         \x20     text: {{id: 'openai:chat:w', config: {{apiBaseUrl: '{}', apiKey: none}}}}\n\
+         \x20     embedding: {{id: 'openai:embedding:e', config: {{apiBaseUrl: '{}/v1', apiKey: none, maxRetries: 20}}}}\n\
+         tests:\n  - assert: [{{type: answer-relevance, threshold: 0.2}}]\n",
+        writer.url(),
+        peer.origin
+    );
+    let folder = folder()?;
+    let (output, rows) = eval(folder.path(), &suite, &["--no-cache"])?;
+    ensure(output.status.code() == Some(0) && writer.seen().len() == 3, (&output, &rows))?;
+    let result = &rows[0]["gradingResult"]["componentResults"][0];
+    let derived = result["metadata"]["generatedQuestions"].as_array().ok_or("no questions")?;
+    let similarity = |question: &str| {
+        let of = derived.iter().find(|one| one["question"] == question);
+        of.and_then(|one| one["similarity"].as_f64()).unwrap_or(f64::NAN)
+    };
+    let [same, near, far] = questions.map(similarity);
+    ensure((same - 1.0).abs() < 1e-6 && near > far && far < 0.9, derived)?;
+    let score = result["score"].as_f64().unwrap_or_default();
+    ensure((score - (same + near + far) / 3.0).abs() < 1e-6, result)
 }
 
 /// A red-team run of a suite, with its report.
