@@ -430,7 +430,8 @@ mod tests {
             record.previous = previous;
             record.hash = String::new();
             record.hash = other.of(&record);
-            forged += &format!("{}\n", serde_json::to_string(&record).unwrap());
+            forged += &serde_json::to_string(&record).unwrap();
+            forged.push('\n');
             previous = record.hash;
         }
         std::fs::write(&path, forged).unwrap();

@@ -60,7 +60,8 @@ const QUERY_NAMES_OF_RANDOM: [&str; 5] = ["code", "key", "sig", "signature", "jw
 pub fn in_queries(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('=') {
-        let name_length = text[..at].bytes().rev().take(MAX_NAME).take_while(is_of_name).count();
+        let name_length =
+            text[..at].bytes().rev().take(MAX_NAME).take_while(|&byte| is_of_name(byte)).count();
         let before = text[..at - name_length].bytes().next_back();
         if name_length == 0 || !before.is_some_and(|byte| b"?&;#".contains(&byte)) {
             continue;
@@ -81,8 +82,8 @@ pub fn in_queries(text: &str) -> Vec<Range<usize>> {
 /// Longer texts are no names.
 const MAX_NAME: usize = 64;
 
-fn is_of_name(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_-.".contains(byte)
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)
 }
 
 fn is_credential_in_query(name: &str, value: &str) -> bool {

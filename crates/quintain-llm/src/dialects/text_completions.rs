@@ -109,6 +109,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::completion::RawExchange;
     use crate::spec::ModelSpec;
 
     fn dialect(config: Value) -> TextCompletions {
@@ -134,7 +135,7 @@ mod tests {
             "choices": [{"text": " there", "finish_reason": "length", "logprobs": {"token_logprobs": [-0.5, null]}}],
             "usage": {"prompt_tokens": 2, "completion_tokens": 1},
         });
-        let answer = ProviderReply { body, raw: Default::default() };
+        let answer = ProviderReply { body, raw: RawExchange::default() };
         let found = TextCompletions::completion(answer).unwrap();
         assert_eq!(found.text, " there");
         assert_eq!(found.finish_reason.as_deref(), Some("length"));
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn an_answer_without_text_is_an_error() {
         for body in [json!({"choices": []}), json!({"choices": [{"message": {"content": "x"}}]})] {
-            let answer = ProviderReply { body, raw: Default::default() };
+            let answer = ProviderReply { body, raw: RawExchange::default() };
             assert!(matches!(TextCompletions::completion(answer), Err(ModelError::Empty(_))));
         }
     }

@@ -166,7 +166,7 @@ mod tests {
         let listed = Surface { tools: vec![Tool(json!({"name": "t"}))], ..Surface::default() };
         let partly = Surface { problems: vec!["tools/list: page 2".into()], ..listed.clone() };
         let (knowledge, capabilities) = (Knowledge::default(), Capabilities::default());
-        let mut of = |surface: Surface, outcome: Outcome| {
+        let of = |surface: Surface, outcome: Outcome| {
             let surfaces = [("s".to_owned(), surface)];
             let view = TargetView {
                 surfaces: &surfaces,

@@ -12,8 +12,8 @@ use quintain_source::{
 use serde_json::Value;
 
 use super::case::Role;
+use super::fill::fill_sent;
 use super::list::{Entry, numbered};
-use super::load::fill_sent;
 use super::loader::{Loader, SuiteFolder, suffix_of};
 use super::row::Rows;
 use crate::code::RunCode as _;

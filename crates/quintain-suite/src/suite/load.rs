@@ -12,6 +12,7 @@ use quintain_source::{
 };
 
 use super::document::Document;
+use super::fill::{MISSING_ENV, fill_sent};
 use super::loader::{Loader, SuiteFolder};
 use super::provider::{Chosen, Env, TargetReader};
 use super::reader::Reader;
@@ -26,9 +27,6 @@ pub(super) const OTHER_KEYS: [&str; 5] = ["redteam", "metrics", "grade", "judge"
 const TARGET_KEYS: [&str; 3] = ["targets", "providers", "env"];
 /// Keys with what is sent.
 const SENT_KEYS: [&str; 4] = ["prompts", "tests", "defaultTest", "scenarios"];
-
-/// The diagnostic code for a variable that is not set.
-const MISSING_ENV: &str = "config::missing-env";
 
 /// The variable with the folder of the suite.
 const SUITE_DIR: &str = "QUINTAIN_SUITE_DIR";
@@ -289,22 +287,6 @@ fn fill(document: &mut Document, templates: &Templates, dx: &mut Diagnostics) {
         } else if !TARGET_KEYS.contains(&key) {
             templates.fill_tree(value, dx);
         }
-    }
-}
-
-/// Expands the templates of what is sent. A variable that is not set would be sent as empty text, as promptfoo does; in a
-/// file that is not promptfoo's, that is an error.
-pub(super) fn fill_sent(
-    node: &mut Node,
-    templates: &Templates,
-    strictness: Severity,
-    dx: &mut Diagnostics,
-) {
-    let mut faults = Diagnostics::new();
-    templates.fill_tree(node, &mut faults);
-    for fault in faults.iter() {
-        let severity = if fault.code == MISSING_ENV { strictness } else { fault.severity };
-        dx.push(Diagnostic { severity, ..fault.clone() });
     }
 }
 

@@ -160,7 +160,7 @@ impl Loader<'_> {
         let id = self.source(path, place, at)?;
         let node = read_long(self.sources, id, long, self.dx)?;
         let mut node = super::refs::resolved(node, self.dx)?;
-        super::load::fill_sent(&mut node, self.templates, place.strictness, self.dx);
+        super::fill::fill_sent(&mut node, self.templates, place.strictness, self.dx);
         Some(node)
     }
 

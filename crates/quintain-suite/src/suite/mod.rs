@@ -9,6 +9,7 @@ mod declared;
 mod derived;
 mod document;
 mod expected;
+mod fill;
 mod filters;
 mod http_url;
 mod included;

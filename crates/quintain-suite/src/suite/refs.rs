@@ -124,13 +124,13 @@ fn dangling(root: &Node, node: &Node, pointer: &str) -> Option<Diagnostic> {
     let at = node.get("$ref").map_or(node.span, |reference| reference.span);
     let diagnostic = Diagnostic::error(UNKNOWN, title).at(at, "not found");
     let names = named.iter().map(|(key, _)| key.text.as_str());
-    Some(match closest(&name, names.clone()) {
-        Some(meant) => diagnostic.help(format!("did you mean `#/{parent}/{meant}`?")),
-        None => {
-            let all: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-            diagnostic.help(format!("`{parent}` has {}", all.join(", ")))
-        }
-    })
+    let help = if let Some(meant) = closest(&name, names.clone()) {
+        format!("did you mean `#/{parent}/{meant}`?")
+    } else {
+        let all: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+        format!("`{parent}` has {}", all.join(", "))
+    };
+    Some(diagnostic.help(help))
 }
 
 fn pointed<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {

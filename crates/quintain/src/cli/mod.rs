@@ -258,7 +258,7 @@ async fn dispatch(command: Command, app: &App) -> Exit {
         Command::Eval(args) => eval::run(*args, app).await,
         Command::Grade(args) => grade::run(*args, app).await,
         Command::MetaEval(args) => meta_eval::run(args, app).await,
-        Command::Rejudge(args) => rejudge::run(args, app).await,
+        Command::Rejudge(args) => Box::pin(rejudge::run(args, app)).await,
         Command::Replay(args) => Box::pin(replay::run(args, app)).await,
         Command::Redteam(args) => redteam::run(args, app).await,
         Command::Runs(args) => runs::run(args, app).await,

@@ -198,7 +198,7 @@ impl Proxy {
         let mut partner = partner.lock().await;
         let waiting = Waiting { capture: &self.capture, exchange };
         let sent = partner.send(make).await;
-        waiting.is_over();
+        waiting.finish();
         match sent {
             Ok(response) => Ok(self.passed_back(exchange, &head, response, delivery)),
             Err(error) => {
@@ -370,7 +370,7 @@ struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    fn is_over(self) {
+    fn finish(self) {
         std::mem::forget(self);
     }
 }

@@ -186,13 +186,11 @@ fn choose<'c>(
         return Err(stop(format!("{title} has no MCP server"), Some(help)));
     }
     let Some(wanted) = server else {
-        return match &all[..] {
-            [one] => Ok(*one),
-            _ => {
-                let help = format!("name one with `--server`: {}", names.join(", "));
-                Err(stop(format!("{title} has several MCP servers"), Some(help)))
-            }
-        };
+        if let [one] = &all[..] {
+            return Ok(*one);
+        }
+        let help = format!("name one with `--server`: {}", names.join(", "));
+        return Err(stop(format!("{title} has several MCP servers"), Some(help)));
     };
     let found = all.iter().find(|(_, entry)| entry.name == wanted);
     found.copied().ok_or_else(|| {
