@@ -1,6 +1,7 @@
 //! Starting other programs: streamed or captured, always with a readable error.
 
 use std::{
+    env,
     fs::File,
     os::unix::process::CommandExt,
     path::Path,
@@ -15,13 +16,28 @@ use crate::Result;
 pub(crate) fn stream(command: &mut Command) -> Result<()> {
     let line = display(command);
     println!("$ {line}");
+    forget_package(command);
     let status = command.status().map_err(|error| format!("cannot start `{line}`: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{line}` ended with {status}")) }
+}
+
+/// What cargo tells about this package must not reach other builds: crates that depend on these variables would be compiled
+/// again whenever a build starts from here.
+fn forget_package(command: &mut Command) {
+    let names = env::vars_os().map(|(name, _)| name);
+    let of_package = names.filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    });
+    of_package.for_each(|name| {
+        command.env_remove(name);
+    });
 }
 
 /// Runs a program whose output is an answer, or matters only when it fails.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
     let line = display(command);
+    forget_package(command);
     let output = command
         .stdin(Stdio::null())
         .output()

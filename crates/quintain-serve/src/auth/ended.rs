@@ -19,7 +19,7 @@ pub(super) struct EndedFamilies {
 }
 
 impl EndedFamilies {
-    /// Reads the list. One that cannot be read counts as empty, and the log says so.
+    /// Reads the list. One that cannot be read counts as empty, with a warning in the log.
     pub(super) fn open(folder: &Path) -> Self {
         let path = folder.join("ended.json");
         let read = match std::fs::read(&path) {

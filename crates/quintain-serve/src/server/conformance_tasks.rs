@@ -106,7 +106,7 @@ enum Tool {
     Failing,
     /// The tool ends without a result.
     Ending,
-    /// So many questions at once.
+    /// The number of questions at once.
     Asking(usize),
     Named(String),
 }

@@ -85,7 +85,7 @@ impl Nunjucks {
         self.is_literal
     }
 
-    /// The text of the author of a template with variables of others: as [`Self::render`], but a literal engine inserts
+    /// The text of a template's author with variables of other authors: as [`Self::render`], but a literal engine inserts
     /// `{{name}}`.
     ///
     /// # Errors

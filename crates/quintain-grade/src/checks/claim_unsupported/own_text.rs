@@ -32,7 +32,7 @@ static EDITS: WordList = WordList::new(
      combined joined dropped cleared corrected moved reordered numbered modified marked tagged",
 );
 
-/// Signs that an edit is of something that is no text of the conversation.
+/// Signs that an edit concerns something other than the text of the conversation.
 const NOT_TEXT: [&str; 18] = [
     "meeting",
     "appointment",

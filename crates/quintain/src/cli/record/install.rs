@@ -36,7 +36,7 @@ pub(super) async fn run(client: &str, args: &Args, app: &App) -> Exit {
             return Exit::Passed;
         }
     };
-    // The file may come from somebody else, and what it shows is about to be agreed to.
+    // The file may come from anybody, and the user is about to agree to what it shows.
     let (before, after) = (visible(&edited.before), visible(&edited.after));
     console.out(&format!("\nnow:\n{before}\n\nrecorded:\n{after}"));
     if let Some(advice) = &plan.advice {
