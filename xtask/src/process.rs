@@ -21,7 +21,7 @@ pub(crate) fn stream(command: &mut Command) -> Result<()> {
     if status.success() { Ok(()) } else { Err(format!("`{line}` ended with {status}")) }
 }
 
-/// What cargo tells about this package must not reach other builds: crates that depend on these variables would be compiled
+/// The variables with which cargo describes this package must not reach other builds: crates that depend on these variables would be compiled
 /// again whenever a build starts from here.
 fn forget_package(command: &mut Command) {
     let names = env::vars_os().map(|(name, _)| name);
