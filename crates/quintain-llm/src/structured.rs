@@ -14,6 +14,8 @@ use crate::models::Handle;
 /// Braces at which an object may start, and bytes of the text; nothing is searched beyond them.
 const MAX_STARTS: usize = 1_000;
 const MAX_SEARCHED: usize = 1 << 20;
+/// The member with the reason of an answer.
+const REASON: &str = "reason";
 
 /// A structured answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,9 +113,10 @@ fn read(completion: &Completion, schema: &JsonSchema) -> Result<Value, ModelErro
     Err(ModelError::WrongSchema(fault))
 }
 
-/// Why a value does not match; nothing, if it does.
+/// Why a value does not match; nothing, if it does. A reason explains an answer and decides nothing: models are asked for
+/// one, and an answer without it is still an answer.
 fn fits(value: &Value, schema: &JsonSchema) -> Result<Option<String>, ModelError> {
-    let problems = schema::validate(&schema.schema, value);
+    let problems = schema::validate(&with_optional_reasons(&schema.schema), value);
     let Some(first) = problems.first() else { return Ok(None) };
     // A schema that cannot be checked here, for example because it is too large, is enforced by the provider only.
     if first.fault == Fault::Schema {
@@ -121,6 +124,32 @@ fn fits(value: &Value, schema: &JsonSchema) -> Result<Option<String>, ModelError
     }
     let place = if first.pointer.is_empty() { "the answer" } else { &first.pointer };
     Ok(Some(format!("{place}: {}", first.message)))
+}
+
+fn with_optional_reasons(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let relaxed = members.iter().map(|(key, value)| {
+                let value = match (key.as_str(), value) {
+                    ("required", Value::Array(names)) => {
+                        names.iter().filter(|&name| name != REASON).cloned().collect()
+                    }
+                    ("properties", Value::Object(_)) => {
+                        let mut properties = with_optional_reasons(value);
+                        if let Some(reason) = properties.get_mut(REASON) {
+                            *reason = json!({"type": ["string", "null"]});
+                        }
+                        properties
+                    }
+                    _ => with_optional_reasons(value),
+                };
+                (key.clone(), value)
+            });
+            Value::Object(relaxed.collect())
+        }
+        Value::Array(items) => items.iter().map(with_optional_reasons).collect(),
+        other => other.clone(),
+    }
 }
 
 /// Values in a text: the whole of it, what a code fence contains, or objects in prose, in this order.
@@ -201,5 +230,20 @@ mod tests {
             assert!(candidates(text).is_empty(), "{text}");
         }
         assert!(candidates(&"{".repeat(100_000)).is_empty());
+    }
+
+    #[test]
+    fn answers_without_a_reason_fit() {
+        let verdict = json!({"type": "object", "properties": {"verdict": {"enum": ["yes", "no"]}, "reason": {"type": "string"}},
+            "required": ["reason", "verdict"], "additionalProperties": false});
+        let list = json!({"type": "object", "properties": {"verdicts": {"type": "array", "items": verdict}}, "required": ["verdicts"]});
+        let schema = JsonSchema { name: "verdicts".to_owned(), schema: list };
+        let fault = |one: Value| fits(&json!({"verdicts": [one]}), &schema).unwrap();
+        assert_eq!(fault(json!({"verdict": "yes"})), None);
+        assert_eq!(fault(json!({"verdict": "yes", "reason": null})), None);
+        assert_eq!(fault(json!({"verdict": "no", "reason": "because"})), None);
+        assert!(fault(json!({"reason": "because"})).is_some());
+        assert!(fault(json!({"verdict": "maybe"})).is_some());
+        assert!(fault(json!({"verdict": "yes", "reason": 3})).is_some());
     }
 }
