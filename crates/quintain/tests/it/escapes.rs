@@ -69,7 +69,7 @@ const LINES: [(&str, &str); 12] = [
     ("scan", "scan mcp.json --start --yes --timeout 20000 --json"),
 ];
 /// Commands with options about a target that connect through the code of another one, or not at all.
-const OTHERS: [&str; 4] = ["replay", "redteam init", "redteam suite", "record"];
+const OTHERS: [&str; 5] = ["replay", "redteam init", "redteam suite", "record", "serve install"];
 
 pub(crate) fn trials() -> Vec<Trial> {
     let modes = MODES.into_iter().map(|mode| {

@@ -170,7 +170,7 @@ tests:
       - {type: contains, value: 'no {{env.ENV_IN_ASSERTION}}'}
       - {type: javascript, value: 'throw new Error(output + process.env.ENV_OF_SCRIPTS_TOKEN)'}
       - {type: not-is-error}
-  - {description: plain, vars: {q: '{{env.VALUE_OF_FILE}}'}, assert: [{type: contains, value: xyz}]}
+  - {description: plain, vars: {q: '{{env.VALUE_OF_FILE | default("")}}'}, assert: [{type: contains, value: xyz}]}
 redteam:
   purpose: 'Repeats {{env.ENV_IN_PROMPT}}'
   tokens: {expired: $REFUSED_TOKEN}

@@ -97,7 +97,7 @@ impl Graded for GoalSuccess {
             return self.judge.ask_once(scene.test, self.prompt(scene, &goal)?);
         }
         let Opinion { pass, score, reason } =
-            Opinion::read(&replies.opinion(0)?, self.judge.threshold);
+            Opinion::read(&replies.object(0)?, self.judge.threshold);
         Ok(Next::Done(match (self.judge.negated, pass) {
             (false, _) => Verdict::new(pass, score, reason),
             (true, true) => Verdict::fail(format!("Agent unexpectedly achieved the goal: {goal}")),

@@ -112,7 +112,7 @@ impl Graded for RubricCheck {
         if replies.is_empty() {
             return self.judge.ask_once(scene.test, self.prompt(scene)?);
         }
-        let opinion = Opinion::read(&replies.opinion(0)?, self.judge.threshold);
+        let opinion = Opinion::read(&replies.object(0)?, self.judge.threshold);
         let Opinion { pass, score, reason } =
             if self.judge.negated { opinion.inverted() } else { opinion };
         Ok(Next::Done(Verdict::new(pass, score, reason)))

@@ -103,15 +103,6 @@ impl<'a> Replies<'a> {
         found.map_or_else(|| self.malformed("contains no JSON object", &text), Ok)
     }
 
-    /// The object with the opinion of a judge. One that has none of its fields is no opinion; a missing field has a default.
-    pub(super) fn opinion(&self, at: usize) -> Result<Value, Box<Verdict>> {
-        let said = self.object(at)?;
-        if ["pass", "score", "reason"].iter().all(|field| said.get(field).is_none()) {
-            return self.malformed("has no `pass`, `score` or `reason`", &self.text(at)?);
-        }
-        Ok(said)
-    }
-
     /// The error for a reply that has no verdict in it.
     pub(super) fn malformed<T>(&self, what: &str, text: &str) -> Result<T, Box<Verdict>> {
         error(format!("the reply of the judge for `{}` {what}: {}", self.kind, shown(text)))

@@ -226,9 +226,6 @@ fn rubrics_have_opinions() {
             r#"{"pass": true}"#,
             (Status::Error, 0.0),
         ),
-        ("llm-rubric, value: x", r#"{"reason": "good"}"#, (Status::Pass, 1.0)),
-        ("llm-rubric, value: x", r#"{"verdict": "yes"}"#, (Status::Error, 0.0)),
-        ("not-llm-rubric, value: x", r#"{"verdict": "yes"}"#, (Status::Error, 0.0)),
         ("conversation-relevance", r#"{"verdict": "yes"}"#, (Status::Pass, 1.0)),
         ("conversation-relevance", r#"{"verdict": "maybe"}"#, (Status::Error, 0.0)),
         (
