@@ -130,6 +130,7 @@ fn kinds() -> BTreeMap<&'static str, Kind> {
         ("meta-eval", Reads(&[("meta-eval findings.json findings.json -c SUITE", 2)])),
         ("serve", Reads(&[("serve --stdio", 0)])),
         ("serve check", Reads(&[("serve check -c SUITE", 0)])),
+        ("serve install", Reads(&[("serve install --client cursor", 0)])),
         ("token", Group),
         ("token new", Reads(&[("token new --subject a", 0)])),
         ("token list", Reads(&[("token list", 0)])),
