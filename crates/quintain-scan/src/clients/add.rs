@@ -309,8 +309,8 @@ mod tests {
                 let text = place.add("", "quintain", &server).unwrap().unwrap().text;
                 let value: Value = serde_json::from_str(&text).unwrap();
                 assert_eq!(value[place.section]["quintain"], place.entry(&server), "{name}");
-                let client = HOSTS.iter().find(|host| host.names.contains(&name)).unwrap().names[0];
-                let client = all().iter().copied().find(|known| known.id == client);
+                let host = HOSTS.iter().find(|host| host.names.contains(&name)).unwrap();
+                let client = all().iter().copied().find(|known| host.names.contains(&known.id));
                 let client = client.unwrap_or_else(|| panic!("`{name}` is not a known client"));
                 let config =
                     super::super::read(client, super::super::Scope::File, &place.path, &text);
